@@ -1,0 +1,97 @@
+/**
+ * The engine as session and router see it: nothing here assumes that it runs in this process.
+ * Implemented by `EnginePool` (Piscina worker threads).
+ */
+import type { EngineErrorCode, EngineInfo, EngineStats, SamplingOptions } from "../native/addon-types.ts";
+import type { OutputEvent, ToolFormat } from "../text/text-types.ts";
+
+/** A live sequence: its KV is kept on one worker. */
+export interface SequenceRef {
+  readonly workerId: number;
+  readonly sequenceId: number;
+  /** Tokens the sequence holds, the last sampled one included. */
+  readonly numTokens: number;
+}
+
+export interface TurnRequest {
+  /** Whole prompt. Transferred: the caller must not use the array afterwards. */
+  readonly tokens: Int32Array;
+  /** When set, `tokens` are only those after the sequence's own. */
+  readonly continueFrom?: SequenceRef;
+  /** Branch: the live sequence is forked first and stays usable. */
+  readonly fork?: boolean;
+  readonly tenantSalt: string;
+  readonly sampling: SamplingOptions;
+  readonly maxOutputTokens: number;
+  readonly stop: readonly string[];
+  /** undefined: model output is plain text. */
+  readonly toolFormat?: ToolFormat;
+  readonly toolNames?: readonly string[];
+  /** End the turn after the first complete call. */
+  readonly stopAfterCall: boolean;
+  readonly keepSequence: boolean;
+  readonly prefillOnly: boolean;
+}
+
+export type TurnEvent =
+  /** Waiting for a slot: sent only when the engine did not admit at once. */
+  | { readonly type: "queued" }
+  | {
+      readonly type: "admitted";
+      readonly promptTokens: number;
+      readonly cachedTokens: number;
+      readonly liveHit: boolean;
+    }
+  | { readonly type: "output"; readonly events: readonly OutputEvent[] };
+
+export type TurnFinish = "stop" | "length" | "aborted" | "prefilled";
+
+export interface TurnResult {
+  readonly finish: TurnFinish;
+  /** Every sampled token, in order; the end-of-generation token included. */
+  readonly tokens: Int32Array;
+  readonly promptTokens: number;
+  readonly cachedTokens: number;
+  readonly liveHit: boolean;
+  /** Prompt tokens computed again after preemption. */
+  readonly preemptedTokens: number;
+  /** Set when `keepSequence` and the engine kept it. */
+  readonly sequence?: SequenceRef;
+}
+
+/** A failed turn. `code` is stable; the gateway maps it to HTTP in one table. */
+export class EngineError extends Error {
+  readonly code: EngineErrorCode;
+  constructor(code: EngineErrorCode, message: string) {
+    super(message);
+    this.name = "EngineError";
+    this.code = code;
+  }
+}
+
+/** What the router knows of a worker. Plain data. */
+export interface WorkerSnapshot {
+  readonly workerId: number;
+  readonly inFlight: number;
+  readonly queuedTokens: number;
+  readonly slots: number;
+  readonly isAlive: boolean;
+}
+
+export interface EngineEndpoint {
+  readonly info: EngineInfo;
+  /**
+   * Runs one turn. `onEvent` is called in order before the promise settles. Aborting `signal` ends
+   * the turn within one engine step with finish "aborted".
+   * @throws {EngineError} ERR_SEQUENCE_RELEASED: submit the full list instead
+   */
+  runTurn(
+    request: TurnRequest,
+    onEvent: (event: TurnEvent) => void,
+    signal: AbortSignal,
+  ): Promise<TurnResult>;
+  release(sequence: SequenceRef): void;
+  snapshots(): readonly WorkerSnapshot[];
+  stats(): Promise<readonly EngineStats[]>;
+  close(): Promise<void>;
+}

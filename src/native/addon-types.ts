@@ -1,0 +1,194 @@
+/**
+ * The whole surface between TypeScript and the addon, matched by hand in `native/addon/`.
+ * Only numbers, typed arrays, strings of configuration and flat option objects cross; no memory is
+ * shared: what goes in is copied, what comes out belongs to JS.
+ */
+
+export type RequestId = number & { readonly __brand: "RequestId" };
+export type SequenceId = number & { readonly __brand: "SequenceId" };
+
+/** Equals `error_code_name` in native/base/result.cpp (tested against `NativeAddon.errorCodes`). */
+export type EngineErrorCode =
+  | "ERR_MODEL_FILE"
+  | "ERR_MODEL_FORMAT"
+  | "ERR_MODEL_TYPE"
+  | "ERR_MODEL_ARCH"
+  | "ERR_MODEL_TENSOR"
+  | "ERR_MODEL_MEMORY"
+  | "ERR_CONTEXT_TOO_LONG"
+  | "ERR_QUEUE_FULL"
+  | "ERR_SEQUENCE_RELEASED"
+  | "ERR_ENGINE_CLOSED"
+  | "ERR_ENGINE_FAILED"
+  | "ERR_INVALID_ARGUMENT"
+  | "ERR_INTERNAL";
+
+export type IsaLevel = "ref" | "avx2" | "avx512";
+
+export interface DeviceInfo {
+  readonly kind: "cpu";
+  readonly name: string;
+  /** Levels this machine can run, slowest first. */
+  readonly isaLevels: readonly IsaLevel[];
+  readonly cores: number;
+}
+
+export interface EngineOptions {
+  readonly modelPath: string;
+  readonly threads: number;
+  readonly isa: IsaLevel | "auto";
+  readonly activations: "wide" | "8" | "float";
+  readonly kvType: "f16" | "f32";
+  readonly kvMemoryBytes: number;
+  /** Longest sequence in tokens; 0 takes the model's context. */
+  readonly maxContextTokens: number;
+  readonly maxBatchTokens: number;
+  readonly maxRunning: number;
+  readonly maxQueued: number;
+  /** Largest share of one step for one prompt, tokens; 0 is the whole step. */
+  readonly maxPrefillChunk: number;
+  readonly enablePrefixCache: boolean;
+}
+
+export interface SamplingOptions {
+  readonly temperature: number;
+  readonly topK: number;
+  readonly topP: number;
+  readonly minP: number;
+  readonly repetitionPenalty: number;
+  readonly frequencyPenalty: number;
+  readonly presencePenalty: number;
+  /** Any non-negative integer up to 2^53 - 1. */
+  readonly seed: number;
+}
+
+export interface NativeRequest extends SamplingOptions {
+  /** Whole prompt; for `continueSequence` only the new tokens. */
+  readonly tokens: Int32Array;
+  readonly tenantSalt: string;
+  readonly maxOutputTokens: number;
+  readonly stopTokenIds: Int32Array;
+  readonly keepSequence: boolean;
+  readonly prefillOnly: boolean;
+  /** Rows of logits in the events: none, those sampled from, or every computed prompt row too. */
+  readonly logits: "none" | "sampled" | "all";
+}
+
+/** Values of `StepEvents.finish`. */
+export const FINISH_REASONS = [
+  "none",
+  "stop",
+  "length",
+  "aborted",
+  "failed",
+  "prefilled",
+] as const;
+export type NativeFinish = (typeof FINISH_REASONS)[number];
+
+/** ONE call per engine step, for all requests together. n = number of events. */
+export interface StepEvents {
+  readonly requestIds: Uint32Array; // [n]
+  readonly sequenceIds: Uint32Array; // [n]
+  readonly tokenStart: Uint32Array; // [n + 1]: event i has tokens[tokenStart[i], tokenStart[i + 1])
+  readonly tokens: Int32Array;
+  readonly finish: Uint8Array; // [n] index into FINISH_REASONS
+  readonly admitted: Uint8Array; // [n] 1: the request left the waiting queue
+  readonly promptTokens: Int32Array; // [n]
+  readonly cachedTokens: Int32Array; // [n]
+  readonly liveHit: Uint8Array; // [n] 1: the cached tokens come from a live sequence
+  readonly preemptedTokens: Int32Array; // [n]
+  readonly errorCode: Uint8Array; // [n] index into errorCodes, valid when finish is "failed"
+  readonly logitsStart: Uint32Array; // [n + 1] in floats
+  readonly logits: Float32Array;
+  readonly stepUs: number;
+}
+
+export interface EngineStats {
+  readonly numWaiting: number;
+  readonly numRunning: number;
+  readonly numLiveSequences: number;
+  readonly numBlocks: number;
+  readonly numFreeBlocks: number;
+  readonly numCachedBlocks: number;
+  readonly blockSize: number;
+  readonly numSteps: number;
+  readonly prefillTokens: number;
+  readonly cachedTokens: number;
+  readonly decodeTokens: number;
+  readonly hashedTokens: number;
+  readonly numPreemptions: number;
+}
+
+export interface EngineInfo {
+  readonly arch: string;
+  readonly isa: IsaLevel;
+  readonly numLayers: number;
+  readonly hidden: number;
+  readonly vocab: number;
+  readonly context: number;
+  readonly numKvBlocks: number;
+  readonly threads: number;
+  readonly weightBytes: number;
+  readonly kvBytes: number;
+}
+
+export interface NativeEngine {
+  readonly info: EngineInfo;
+  /** Validates, copies, enqueues; never waits. @throws {EngineError} */
+  submit(request: NativeRequest): RequestId;
+  /** @throws {EngineError} ERR_SEQUENCE_RELEASED when the handle's blocks were given up */
+  continueSequence(id: SequenceId, request: NativeRequest): RequestId;
+  fork(id: SequenceId): SequenceId;
+  release(id: SequenceId): void;
+  /** Idempotent; an unknown id is not an error. */
+  abort(id: RequestId): void;
+  stats(): EngineStats;
+  /** Idempotent; afterwards every call throws ERR_ENGINE_CLOSED. */
+  close(): Promise<void>;
+}
+
+export interface TensorSummary {
+  readonly name: string;
+  readonly type: string;
+  readonly shape: readonly number[];
+  readonly bytes: number;
+}
+
+export type MetadataValue = string | number | boolean | readonly string[] | Float64Array;
+
+/** What `models inspect` and the tokenizer need of a checkpoint, without loading weights. */
+export interface ModelInspection {
+  readonly container: "gguf" | "safetensors";
+  /** Empty when the architecture is not one this build runs; `refusal` says why. */
+  readonly arch: string;
+  readonly context: number;
+  readonly numLayers: number;
+  readonly hidden: number;
+  readonly ffn: number;
+  readonly numHeads: number;
+  readonly numKvHeads: number;
+  readonly headDim: number;
+  readonly vocab: number;
+  readonly weightBytes: number;
+  /** KV bytes of one token at f16. */
+  readonly kvBytesPerToken: number;
+  readonly tensors: readonly TensorSummary[];
+  /** GGUF metadata by key (string arrays, numeric arrays as Float64Array); empty for safetensors. */
+  readonly metadata: Readonly<Record<string, MetadataValue>>;
+  /** `CODE: sentence` when the engine would refuse the file. */
+  readonly refusal?: string;
+}
+
+export interface NativeAddon {
+  /** Error code names by native index. */
+  readonly errorCodes: readonly string[];
+  /** Never throws. */
+  probeDevices(): readonly DeviceInfo[];
+  /** @throws {EngineError} ERR_MODEL_FILE, ERR_MODEL_FORMAT */
+  inspectModel(path: string): ModelInspection;
+  /** Loads on a thread of its own. The promise rejects with an EngineError. */
+  openEngine(
+    options: EngineOptions,
+    onStep: (events: StepEvents) => void,
+  ): Promise<NativeEngine>;
+}

@@ -1,0 +1,42 @@
+/** An error as clients see it. Thrown before a response starts; the gateway writes it on the wire. */
+
+export type ApiErrorType =
+  | "invalid_request_error"
+  | "authentication_error"
+  | "permission_error"
+  | "rate_limit_error"
+  | "server_error";
+
+export interface ApiErrorBody {
+  readonly message: string;
+  readonly type: ApiErrorType;
+  readonly param: string | null;
+  readonly code: string | null;
+}
+
+export class ApiError extends Error {
+  readonly status: number;
+  readonly body: ApiErrorBody;
+  /** Extra response headers, `retry-after` for one. */
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    status: number,
+    type: ApiErrorType,
+    code: string | null,
+    message: string,
+    param: string | null = null,
+    headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(message);
+    this.name = "ApiError";
+    this.status = status;
+    this.body = { message, type, param, code };
+    this.headers = headers;
+  }
+}
+
+/** 400 with a code and the path of the field. */
+export function invalidRequest(code: string, message: string, param: string | null = null): ApiError {
+  return new ApiError(400, "invalid_request_error", code, message, param);
+}

@@ -1,0 +1,250 @@
+/**
+ * Wire types of the Responses API: items, request, response object, streaming events. Field names
+ * are the wire's own. A parsed request has every default filled in; unknown fields are gone.
+ */
+
+// --- items -----------------------------------------------------------------------------------
+
+export interface TextPart {
+  readonly type: "input_text" | "output_text";
+  readonly text: string;
+}
+
+export type Role = "user" | "system" | "developer" | "assistant";
+export type ItemStatus = "in_progress" | "completed" | "incomplete";
+
+export interface MessageItem {
+  readonly type: "message";
+  readonly id?: string;
+  readonly role: Role;
+  readonly content: readonly TextPart[];
+  readonly phase?: string;
+}
+
+export interface FunctionCallItem {
+  readonly type: "function_call";
+  readonly id?: string;
+  readonly call_id: string;
+  readonly name: string;
+  readonly namespace?: string;
+  readonly arguments: string;
+}
+
+export interface FunctionCallOutputItem {
+  readonly type: "function_call_output";
+  readonly id?: string;
+  readonly call_id: string;
+  /** Parts are joined; images become a short placeholder on a text-only model. */
+  readonly output: string;
+}
+
+export interface ReasoningItem {
+  readonly type: "reasoning";
+  readonly id?: string;
+  /** Raw reasoning text, when the client sent it back. */
+  readonly text: string;
+}
+
+/** Input items after parsing; types that never reach the prompt are dropped by the parser. */
+export type InputItem = MessageItem | FunctionCallItem | FunctionCallOutputItem | ReasoningItem;
+
+// --- request ---------------------------------------------------------------------------------
+
+export interface FunctionTool {
+  readonly type: "function";
+  readonly name: string;
+  readonly description: string | null;
+  readonly parameters: unknown;
+  readonly strict: boolean | null;
+}
+
+export type ToolChoice = "auto" | "none";
+
+export interface ResponsesRequest {
+  readonly model: string;
+  readonly input: readonly InputItem[];
+  readonly instructions: string | null;
+  readonly previousResponseId: string | null;
+  /** Functions offered to the model, in order. */
+  readonly functionTools: readonly FunctionTool[];
+  /** The `tools` array as sent, for the echo. */
+  readonly tools: readonly unknown[];
+  readonly toolChoice: ToolChoice;
+  readonly parallelToolCalls: boolean;
+  readonly maxOutputTokens: number | null;
+  /** undefined: the model's default. */
+  readonly temperature: number | undefined;
+  readonly topP: number | undefined;
+  readonly topK: number | undefined;
+  readonly minP: number | undefined;
+  readonly repeatPenalty: number | undefined;
+  readonly frequencyPenalty: number | undefined;
+  readonly presencePenalty: number | undefined;
+  readonly seed: number | undefined;
+  readonly stop: readonly string[];
+  readonly store: boolean;
+  readonly stream: boolean;
+  /** false: warmup, nothing is generated. */
+  readonly generate: boolean;
+  readonly metadata: Readonly<Record<string, string>>;
+  /** Fields that are only echoed: reasoning, text, user, prompt_cache_key, ... as sent. */
+  readonly echo: Readonly<Record<string, unknown>>;
+}
+
+// --- response --------------------------------------------------------------------------------
+
+export interface OutputMessage {
+  readonly id: string;
+  readonly type: "message";
+  readonly role: "assistant";
+  readonly status: ItemStatus;
+  readonly content: readonly {
+    readonly type: "output_text";
+    readonly text: string;
+    readonly annotations: readonly never[];
+    readonly logprobs: readonly never[];
+  }[];
+}
+
+export interface OutputFunctionCall {
+  readonly id: string;
+  readonly type: "function_call";
+  readonly status: ItemStatus;
+  readonly call_id: string;
+  readonly name: string;
+  readonly arguments: string;
+}
+
+export type OutputItem = OutputMessage | OutputFunctionCall;
+
+export interface Usage {
+  readonly input_tokens: number;
+  readonly input_tokens_details: {
+    readonly cached_tokens: number;
+    readonly cache_write_tokens: number;
+    readonly miss_reason?: MissReason;
+  };
+  readonly output_tokens: number;
+  readonly output_tokens_details: { readonly reasoning_tokens: number };
+  readonly total_tokens: number;
+}
+
+/** Why less than the whole earlier prompt was reused; absent on a full hit. */
+export type MissReason =
+  | "model"
+  | "adapter"
+  | "tenant"
+  | "template"
+  | "tools"
+  | "instructions"
+  | "history_rewrite"
+  | "diverged"
+  | "not_committed"
+  | "released"
+  | "evicted"
+  | "capacity"
+  | "cold";
+
+export type ResponseStatus =
+  | "queued"
+  | "in_progress"
+  | "completed"
+  | "failed"
+  | "incomplete"
+  | "cancelled";
+
+/** All keys are always present on the wire. */
+export interface ResponseObject {
+  readonly id: string;
+  readonly object: "response";
+  readonly created_at: number;
+  readonly completed_at: number | null;
+  readonly status: ResponseStatus;
+  readonly background: false;
+  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly incomplete_details: { readonly reason: string } | null;
+  readonly instructions: string | null;
+  readonly max_output_tokens: number | null;
+  readonly max_tool_calls: number | null;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly model: string;
+  readonly output: readonly OutputItem[];
+  readonly parallel_tool_calls: boolean;
+  readonly previous_response_id: string | null;
+  readonly prompt_cache_key: string | null;
+  readonly prompt_cache_retention: string | null;
+  readonly reasoning: unknown;
+  readonly safety_identifier: string | null;
+  readonly service_tier: string;
+  readonly store: boolean;
+  readonly temperature: number;
+  readonly text: unknown;
+  readonly tool_choice: unknown;
+  readonly tools: readonly unknown[];
+  readonly top_logprobs: number;
+  readonly top_p: number;
+  readonly truncation: string;
+  readonly usage: Usage | null;
+  readonly user: string | null;
+}
+
+// --- streaming events ------------------------------------------------------------------------
+
+type OutputTextPart = OutputMessage["content"][number];
+
+/** Events without `sequence_number`; the emitter adds it (0, +1 an event, no gaps). */
+export type ResponseEventBody =
+  | {
+      readonly type:
+        | "response.created"
+        | "response.queued"
+        | "response.in_progress"
+        | "response.completed"
+        | "response.incomplete"
+        | "response.failed";
+      readonly response: ResponseObject;
+    }
+  | {
+      readonly type: "response.output_item.added" | "response.output_item.done";
+      readonly output_index: number;
+      readonly item: OutputItem;
+    }
+  | {
+      readonly type: "response.content_part.added" | "response.content_part.done";
+      readonly item_id: string;
+      readonly output_index: number;
+      readonly content_index: number;
+      readonly part: OutputTextPart;
+    }
+  | {
+      readonly type: "response.output_text.delta";
+      readonly item_id: string;
+      readonly output_index: number;
+      readonly content_index: number;
+      readonly delta: string;
+      readonly logprobs: readonly never[];
+    }
+  | {
+      readonly type: "response.output_text.done";
+      readonly item_id: string;
+      readonly output_index: number;
+      readonly content_index: number;
+      readonly text: string;
+      readonly logprobs: readonly never[];
+    }
+  | {
+      readonly type: "response.function_call_arguments.delta";
+      readonly item_id: string;
+      readonly output_index: number;
+      readonly delta: string;
+    }
+  | {
+      readonly type: "response.function_call_arguments.done";
+      readonly item_id: string;
+      readonly output_index: number;
+      readonly name: string;
+      readonly arguments: string;
+    }
+  | { readonly type: "keepalive" };
+
+export type ResponseEvent = ResponseEventBody & { readonly sequence_number: number };

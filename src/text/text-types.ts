@@ -1,0 +1,122 @@
+/**
+ * What the session and the engine worker know of text: a tokenizer, a chat template and a decoder of
+ * model output. Plain interfaces; `load-text-model.ts` makes them from a checkpoint.
+ */
+
+/** One message in the form that chat templates read. `content` is never null. */
+export interface ChatMessage {
+  readonly role: "system" | "developer" | "user" | "assistant" | "tool";
+  readonly content: string;
+  readonly reasoning_content?: string;
+  readonly tool_calls?: readonly ChatToolCall[];
+  readonly tool_call_id?: string;
+  readonly name?: string;
+}
+
+export interface ChatToolCall {
+  readonly id: string;
+  readonly type: "function";
+  /** `arguments` is the raw JSON text; the template layer parses it when the template needs that. */
+  readonly function: { readonly name: string; readonly arguments: string };
+}
+
+/** A tool as templates see it: the Chat Completions form. */
+export interface ChatTool {
+  readonly type: "function";
+  readonly function: {
+    readonly name: string;
+    readonly description?: string;
+    readonly parameters?: unknown;
+  };
+}
+
+export interface RenderOptions {
+  readonly tools: readonly ChatTool[];
+  readonly addGenerationPrompt: boolean;
+  /** Frozen when a lane starts, so that a session over midnight keeps its prefix. */
+  readonly date: Date;
+}
+
+/**
+ * Rendered prompt text. Text that came from messages is guarded (see `guard.ts`): special-token
+ * literals inside it do not become control tokens. Only `Tokenizer.encode` takes it.
+ */
+export type RenderedText = string & { readonly __brand: "RenderedText" };
+
+export interface ChatTemplate {
+  /** @throws {TemplateError} with the template's own message */
+  render(messages: readonly ChatMessage[], options: RenderOptions): RenderedText;
+  /**
+   * Text of this model's output as `render` would show it inside a finished assistant turn is
+   * guarded too; this applies the same guard, so that the two can be compared.
+   */
+  guard(text: string): RenderedText;
+  /** The output format that the template teaches the model to use for calls. */
+  readonly toolFormat: ToolFormat;
+}
+
+export type ToolFormat = "hermes";
+
+export interface Tokenizer {
+  readonly vocabSize: number;
+  /** End-of-generation ids from every source the file offers; never sent as text. */
+  readonly eogIds: ReadonlySet<number>;
+  readonly bosId: number | undefined;
+  /** Ids of a rendered prompt: template markers become control tokens, guarded content does not. */
+  encode(text: RenderedText, options: { readonly addBos: boolean }): Int32Array;
+  /** Ids of plain text, special-token literals parsed only when asked. BOS only when asked. */
+  encodePlain(
+    text: string,
+    options: { readonly parseSpecial: boolean; readonly addBos: boolean },
+  ): Int32Array;
+  /** Raw bytes a token adds to the output text; empty for control tokens. */
+  tokenBytes(id: number): Uint8Array;
+  /** Literal text of a token, control tokens included (for comparing with rendered text). */
+  tokenText(id: number): string;
+}
+
+/** Parsed model output, in order. Concatenated deltas do not depend on how tokens were grouped. */
+export type OutputEvent =
+  | { readonly type: "text"; readonly delta: string }
+  | { readonly type: "reasoning"; readonly delta: string }
+  | { readonly type: "call_start"; readonly name: string }
+  | { readonly type: "call_arguments"; readonly delta: string }
+  /** The call is complete and its arguments are a JSON object. */
+  | { readonly type: "call_end" };
+
+export interface OutputDecoderOptions {
+  readonly stop: readonly string[];
+  /** undefined: calls are not parsed, everything is text. */
+  readonly toolFormat?: ToolFormat;
+  /** Names that may be called; a call to another name stays text. */
+  readonly toolNames?: readonly string[];
+}
+
+/**
+ * Tokens in, events out. Holds back half UTF-8 characters, partial stop strings and partial
+ * markers. After `stopped` is true every further push is ignored.
+ */
+export interface OutputDecoder {
+  push(ids: Int32Array): readonly OutputEvent[];
+  /** Flushes what is held back; an open call that is not complete yields no `call_end`. */
+  finish(): readonly OutputEvent[];
+  /** A stop string was met. */
+  readonly stopped: boolean;
+  /** Tokens pushed up to and including the one that completed the stop string. */
+  readonly numTokens: number;
+}
+
+/** Everything textual of one loaded model. */
+export interface TextModel {
+  readonly tokenizer: Tokenizer;
+  /** undefined: the checkpoint has no template and no known markers; chat is refused. */
+  readonly chatTemplate: ChatTemplate | undefined;
+  /** From generation_config.json, else undefined fields. */
+  readonly samplingDefaults: {
+    readonly temperature?: number;
+    readonly topP?: number;
+    readonly topK?: number;
+    readonly minP?: number;
+  };
+  createOutputDecoder(options: OutputDecoderOptions): OutputDecoder;
+}
