@@ -1,9 +1,13 @@
 // Checks (or with --write applies) clang-format on every C++ file git knows or would add.
 import { spawnSync } from "node:child_process";
 
-const files = spawnSync("git", ["ls-files", "-co", "--exclude-standard", "*.cpp", "*.h", "*.cu", "*.cuh"], {
-  encoding: "utf8",
-})
+const files = spawnSync(
+  "git",
+  ["ls-files", "-co", "--exclude-standard", "*.cpp", "*.h", "*.cu", "*.cuh"],
+  {
+    encoding: "utf8",
+  },
+)
   .stdout.split("\n")
   .filter(Boolean);
 if (files.length === 0) process.exit(0);

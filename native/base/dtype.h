@@ -9,17 +9,34 @@
 namespace wl {
 
 enum class DType : uint32_t {
-  kF32 = 0, kF16 = 1, kQ4_0 = 2, kQ4_1 = 3, kQ5_0 = 6, kQ5_1 = 7, kQ8_0 = 8,
-  kQ2_K = 10, kQ3_K = 11, kQ4_K = 12, kQ5_K = 13, kQ6_K = 14,
-  kIQ4_NL = 20, kIQ4_XS = 23, kI8 = 24, kI16 = 25, kI32 = 26, kI64 = 27, kF64 = 28,
-  kBF16 = 30, kMXFP4 = 39,
+  kF32 = 0,
+  kF16 = 1,
+  kQ4_0 = 2,
+  kQ4_1 = 3,
+  kQ5_0 = 6,
+  kQ5_1 = 7,
+  kQ8_0 = 8,
+  kQ2_K = 10,
+  kQ3_K = 11,
+  kQ4_K = 12,
+  kQ5_K = 13,
+  kQ6_K = 14,
+  kIQ4_NL = 20,
+  kIQ4_XS = 23,
+  kI8 = 24,
+  kI16 = 25,
+  kI32 = 26,
+  kI64 = 27,
+  kF64 = 28,
+  kBF16 = 30,
+  kMXFP4 = 39,
 };
 
 struct DTypeTraits {
-  const char* name;      // "Q4_K"
-  int block_elems;       // elements a block
-  int block_bytes;       // bytes a block
-  bool is_supported;     // this build can dequantise and multiply it
+  const char* name;   // "Q4_K"
+  int block_elems;    // elements a block
+  int block_bytes;    // bytes a block
+  bool is_supported;  // this build can dequantise and multiply it
 };
 
 /// Traits of a type, or nullopt for an id that no table of ours knows.

@@ -4,19 +4,32 @@ namespace wl {
 
 const char* error_code_name(ErrorCode code) {
   switch (code) {
-    case ErrorCode::kModelFile: return "ERR_MODEL_FILE";
-    case ErrorCode::kModelFormat: return "ERR_MODEL_FORMAT";
-    case ErrorCode::kModelType: return "ERR_MODEL_TYPE";
-    case ErrorCode::kModelArch: return "ERR_MODEL_ARCH";
-    case ErrorCode::kModelTensor: return "ERR_MODEL_TENSOR";
-    case ErrorCode::kModelMemory: return "ERR_MODEL_MEMORY";
-    case ErrorCode::kContextTooLong: return "ERR_CONTEXT_TOO_LONG";
-    case ErrorCode::kQueueFull: return "ERR_QUEUE_FULL";
-    case ErrorCode::kSequenceReleased: return "ERR_SEQUENCE_RELEASED";
-    case ErrorCode::kEngineClosed: return "ERR_ENGINE_CLOSED";
-    case ErrorCode::kEngineFailed: return "ERR_ENGINE_FAILED";
-    case ErrorCode::kInvalidArgument: return "ERR_INVALID_ARGUMENT";
-    case ErrorCode::kInternal: return "ERR_INTERNAL";
+    case ErrorCode::kModelFile:
+      return "ERR_MODEL_FILE";
+    case ErrorCode::kModelFormat:
+      return "ERR_MODEL_FORMAT";
+    case ErrorCode::kModelType:
+      return "ERR_MODEL_TYPE";
+    case ErrorCode::kModelArch:
+      return "ERR_MODEL_ARCH";
+    case ErrorCode::kModelTensor:
+      return "ERR_MODEL_TENSOR";
+    case ErrorCode::kModelMemory:
+      return "ERR_MODEL_MEMORY";
+    case ErrorCode::kContextTooLong:
+      return "ERR_CONTEXT_TOO_LONG";
+    case ErrorCode::kQueueFull:
+      return "ERR_QUEUE_FULL";
+    case ErrorCode::kSequenceReleased:
+      return "ERR_SEQUENCE_RELEASED";
+    case ErrorCode::kEngineClosed:
+      return "ERR_ENGINE_CLOSED";
+    case ErrorCode::kEngineFailed:
+      return "ERR_ENGINE_FAILED";
+    case ErrorCode::kInvalidArgument:
+      return "ERR_INVALID_ARGUMENT";
+    case ErrorCode::kInternal:
+      return "ERR_INTERNAL";
   }
   return "ERR_INTERNAL";
 }

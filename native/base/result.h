@@ -79,9 +79,9 @@ std::string escape_bytes(const std::string& text, size_t max_bytes = 80);
 }  // namespace wl
 
 /// Returns the error of a Status or Result expression from the enclosing function.
-#define WL_RETURN_IF_ERROR(expression)                     \
-  do {                                                     \
-    if (auto wl_status = (expression); !wl_status.ok()) {  \
-      return wl_status.error();                            \
-    }                                                      \
+#define WL_RETURN_IF_ERROR(expression)                    \
+  do {                                                    \
+    if (auto wl_status = (expression); !wl_status.ok()) { \
+      return wl_status.error();                           \
+    }                                                     \
   } while (false)

@@ -1,9 +1,9 @@
 #pragma once
 // The engine: one thread that owns scheduler, KV bookkeeping and the model runner, and turns
 // requests into tokens by continuous batching with chunked prefill.
-// JS threads call submit/continue/fork/release/abort/stats/close; these only validate, copy and push
-// on a bounded queue. The engine thread calls the step sink once per step, for all requests together.
-// It knows nothing of Node.
+// JS threads call submit/continue/fork/release/abort/stats/close; these only validate, copy and
+// push on a bounded queue. The engine thread calls the step sink once per step, for all requests
+// together. It knows nothing of Node.
 
 #include <cstdint>
 #include <functional>
@@ -21,21 +21,25 @@ using SequenceId = uint32_t;
 
 /// Neutral values (repetition 1, frequency 0, presence 0, top_k 0, top_p 1, min_p 0) skip a step.
 struct SamplingParams {
-  double temperature = 0;        // 0 is greedy
+  double temperature = 0;  // 0 is greedy
   int top_k = 0;
   double top_p = 1;
   double min_p = 0;
-  double repetition_penalty = 1; // over prompt + output
-  double frequency_penalty = 0;  // over output
+  double repetition_penalty = 1;  // over prompt + output
+  double frequency_penalty = 0;   // over output
   double presence_penalty = 0;
-  uint64_t seed = 0;             // Philox key; the caller draws one when the client gave none
+  uint64_t seed = 0;  // Philox key; the caller draws one when the client gave none
 };
 
-enum class LogitsMode : uint8_t { kNone, kSampled, kAll };  // kAll: every computed prompt row as well
+enum class LogitsMode : uint8_t {
+  kNone,
+  kSampled,
+  kAll
+};  // kAll: every computed prompt row as well
 
 struct RequestOptions {
-  std::vector<int32_t> tokens;          // whole prompt, or for a continuation only the new tokens
-  std::string tenant_salt;              // block 0 of the hash chain; ignored by a continuation
+  std::vector<int32_t> tokens;  // whole prompt, or for a continuation only the new tokens
+  std::string tenant_salt;      // block 0 of the hash chain; ignored by a continuation
   SamplingParams sampling;
   int max_output_tokens = 0;            // >= 1 unless prefill_only
   std::vector<int32_t> stop_token_ids;  // sampled one ends the request with kStop; it is emitted
@@ -50,15 +54,15 @@ enum class FinishReason : uint8_t { kNone, kStop, kLength, kAborted, kFailed, kP
 struct RequestEvent {
   RequestId request = 0;
   SequenceId sequence = 0;
-  std::vector<int32_t> tokens;          // sampled this step, in order
+  std::vector<int32_t> tokens;  // sampled this step, in order
   FinishReason finish = FinishReason::kNone;
-  bool is_admitted = false;             // first event of a request: left the waiting queue
-  int prompt_tokens = 0;                // all prompt tokens (a continuation counts what it joined)
-  int cached_tokens = 0;                // of these, taken from KV
-  bool is_live_hit = false;             // cached_tokens come from a live sequence
-  int preempted_tokens = 0;             // prompt tokens recomputed after preemption, so far
+  bool is_admitted = false;  // first event of a request: left the waiting queue
+  int prompt_tokens = 0;     // all prompt tokens (a continuation counts what it joined)
+  int cached_tokens = 0;     // of these, taken from KV
+  bool is_live_hit = false;  // cached_tokens come from a live sequence
+  int preempted_tokens = 0;  // prompt tokens recomputed after preemption, so far
   ErrorCode error = ErrorCode::kInternal;  // when finish == kFailed
-  std::vector<float> logits;            // [rows, vocab] per LogitsMode, in position order
+  std::vector<float> logits;               // [rows, vocab] per LogitsMode, in position order
 };
 
 struct StepEvents {
@@ -74,13 +78,13 @@ struct EngineStats {
 };
 
 struct EngineConfig {
-  int max_context_tokens = 0;      // longest sequence, prompt + output
-  int max_batch_tokens = 512;      // token budget of one step
-  int max_running = 16;            // sequences in one step
-  int max_queued = 1024;           // submit queue + waiting; beyond it ERR_QUEUE_FULL
-  int max_prefill_chunk = 0;       // largest share of one step for one prompt; 0 = the budget
+  int max_context_tokens = 0;  // longest sequence, prompt + output
+  int max_batch_tokens = 512;  // token budget of one step
+  int max_running = 16;        // sequences in one step
+  int max_queued = 1024;       // submit queue + waiting; beyond it ERR_QUEUE_FULL
+  int max_prefill_chunk = 0;   // largest share of one step for one prompt; 0 = the budget
   bool enable_prefix_cache = true;
-  std::string fingerprint;         // model identity: root of the block hash chain
+  std::string fingerprint;  // model identity: root of the block hash chain
 };
 
 /// Called on the engine thread, once per step that has something to say. Must not block.
@@ -101,15 +105,16 @@ class Engine {
   /// runs (a warmup in prefill), the continuation waits for it and joins its KV.
   /// Errors: as submit, and ERR_SEQUENCE_RELEASED.
   Result<RequestId> continue_sequence(SequenceId id, RequestOptions options);
-  /// A second live sequence with the same tokens: shares full blocks, copy-on-write on the last one.
+  /// A second live sequence with the same tokens: shares full blocks, copy-on-write on the last
+  /// one.
   Result<SequenceId> fork(SequenceId id);
   /// Gives a live sequence up: its blocks become ordinary cached blocks. Unknown id: no error.
   void release(SequenceId id);
   /// Ends a request with kAborted within one step. Unknown or finished id: no error.
   void abort(RequestId id);
   EngineStats stats() const;
-  /// Stops the thread after the running step; every open request ends with kFailed/ERR_ENGINE_CLOSED.
-  /// Idempotent, callable from any thread but the engine's own.
+  /// Stops the thread after the running step; every open request ends with
+  /// kFailed/ERR_ENGINE_CLOSED. Idempotent, callable from any thread but the engine's own.
   void close();
 
  private:

@@ -1,6 +1,7 @@
 #pragma once
 // From a path and options to a running engine: opens the checkpoint, packs (or shares) weights,
-// sizes the KV pool, starts the engine thread. The one place where loader, models, cpu and engine meet.
+// sizes the KV pool, starts the engine thread. The one place where loader, models, cpu and engine
+// meet.
 
 #include <cstdint>
 #include <memory>
@@ -16,12 +17,12 @@ enum class Activations { kWide, kInt8, kFloat };
 struct OpenOptions {
   std::string model_path;
   int threads = 1;
-  std::string isa = "auto";            // auto | ref | avx2 | avx512
+  std::string isa = "auto";  // auto | ref | avx2 | avx512
   Activations activations = Activations::kWide;
   KvType kv_type = KvType::kF16;
   int64_t kv_memory_bytes = int64_t{1} << 30;
-  int max_context_tokens = 0;          // 0 = the model's
-  EngineConfig engine;                 // max_context_tokens and fingerprint are filled in
+  int max_context_tokens = 0;  // 0 = the model's
+  EngineConfig engine;         // max_context_tokens and fingerprint are filled in
 };
 
 struct EngineInfo {
@@ -30,8 +31,9 @@ struct EngineInfo {
   int64_t weight_bytes = 0, kv_bytes = 0;
 };
 
-/// Errors: ERR_MODEL_*, ERR_INVALID_ARGUMENT (an ISA level this CPU lacks, no room for one block...).
+/// Errors: ERR_MODEL_*, ERR_INVALID_ARGUMENT (an ISA level this CPU lacks, no room for one
+/// block...).
 Result<std::unique_ptr<Engine>> open_engine(const OpenOptions& options, StepSink sink,
-                                           EngineInfo* info);
+                                            EngineInfo* info);
 
 }  // namespace wl::engine

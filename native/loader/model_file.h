@@ -1,9 +1,9 @@
 #pragma once
 // What a checkpoint holds, whatever its container: named tensors over mapped bytes and a tree of
 // metadata. GGUF files and safetensors folders both become a ModelFile. Knows no architecture and
-// copies no weights. Every length is checked against the file before it is used; nothing here can be
-// made to read outside the mapping (test/native/loader, fuzzed in test/unit/models).
-// Thread-safe for reading once opened.
+// copies no weights. Every length is checked against the file before it is used; nothing here can
+// be made to read outside the mapping (test/native/loader, fuzzed in test/unit/models). Thread-safe
+// for reading once opened.
 
 #include <cstdint>
 #include <map>
@@ -19,9 +19,9 @@ namespace wl::loader {
 
 /// One tensor. Shape is slow to fast, as in `[out, in]`; GGUF's ne order is reversed on reading.
 struct TensorEntry {
-  std::string name;             // as in the file
-  uint32_t ggml_type = 0;       // raw id: may be a type that is not supported
-  std::vector<int64_t> shape;   // 1..4 dims, each >= 1
+  std::string name;            // as in the file
+  uint32_t ggml_type = 0;      // raw id: may be a type that is not supported
+  std::vector<int64_t> shape;  // 1..4 dims, each >= 1
   const uint8_t* bytes = nullptr;
   size_t num_bytes = 0;
   int64_t num_elements() const;
@@ -34,7 +34,7 @@ using MetaArrayF = std::vector<double>;
 using MetaArrayS = std::vector<std::string>;
 struct MetaValue {
   std::variant<bool, int64_t, uint64_t, double, std::string, MetaArrayI, MetaArrayF, MetaArrayS> v;
-  uint32_t element_type = 0;    // GGUF value type id of the scalar or of the array's elements
+  uint32_t element_type = 0;  // GGUF value type id of the scalar or of the array's elements
 };
 
 enum class Container { kGguf, kSafetensors };
@@ -43,12 +43,12 @@ class MappedFile;  // loader/mmap_file.h
 
 struct ModelFile {
   Container container = Container::kGguf;
-  std::string path;                          // the file, or the folder
-  std::map<std::string, MetaValue> metadata; // GGUF keys; safetensors: empty
-  std::string config_json;                   // safetensors: text of config.json, else empty
-  std::vector<TensorEntry> tensors;          // in file order
+  std::string path;                           // the file, or the folder
+  std::map<std::string, MetaValue> metadata;  // GGUF keys; safetensors: empty
+  std::string config_json;                    // safetensors: text of config.json, else empty
+  std::vector<TensorEntry> tensors;           // in file order
   std::vector<std::shared_ptr<const MappedFile>> mappings;  // keep `bytes` alive
-  size_t total_bytes = 0;                    // bytes of all mapped files
+  size_t total_bytes = 0;                                   // bytes of all mapped files
 };
 
 /// Opens a .gguf file (any shard count) or a safetensors folder (config.json beside *.safetensors).

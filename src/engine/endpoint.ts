@@ -2,7 +2,12 @@
  * The engine as session and router see it: nothing here assumes that it runs in this process.
  * Implemented by `EnginePool` (Piscina worker threads).
  */
-import type { EngineErrorCode, EngineInfo, EngineStats, SamplingOptions } from "../native/addon-types.ts";
+import type {
+  EngineErrorCode,
+  EngineInfo,
+  EngineStats,
+  SamplingOptions,
+} from "../native/addon-types.ts";
 import type { OutputEvent, ToolFormat } from "../text/text-types.ts";
 
 /** A live sequence: its KV is kept on one worker. */

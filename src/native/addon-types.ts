@@ -75,14 +75,7 @@ export interface NativeRequest extends SamplingOptions {
 }
 
 /** Values of `StepEvents.finish`. */
-export const FINISH_REASONS = [
-  "none",
-  "stop",
-  "length",
-  "aborted",
-  "failed",
-  "prefilled",
-] as const;
+export const FINISH_REASONS = ["none", "stop", "length", "aborted", "failed", "prefilled"] as const;
 export type NativeFinish = (typeof FINISH_REASONS)[number];
 
 /** ONE call per engine step, for all requests together. n = number of events. */
@@ -187,8 +180,5 @@ export interface NativeAddon {
   /** @throws {EngineError} ERR_MODEL_FILE, ERR_MODEL_FORMAT */
   inspectModel(path: string): ModelInspection;
   /** Loads on a thread of its own. The promise rejects with an EngineError. */
-  openEngine(
-    options: EngineOptions,
-    onStep: (events: StepEvents) => void,
-  ): Promise<NativeEngine>;
+  openEngine(options: EngineOptions, onStep: (events: StepEvents) => void): Promise<NativeEngine>;
 }

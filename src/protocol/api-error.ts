@@ -37,6 +37,10 @@ export class ApiError extends Error {
 }
 
 /** 400 with a code and the path of the field. */
-export function invalidRequest(code: string, message: string, param: string | null = null): ApiError {
+export function invalidRequest(
+  code: string,
+  message: string,
+  param: string | null = null,
+): ApiError {
   return new ApiError(400, "invalid_request_error", code, message, param);
 }

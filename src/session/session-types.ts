@@ -2,7 +2,11 @@
  * The session as the gateway sees it. One `SessionService` serves all connections; a
  * `ConnectionState` holds the lanes of one WebSocket (or of nothing, for HTTP).
  */
-import type { ResponseEvent, ResponseObject, ResponsesRequest } from "../protocol/responses-types.ts";
+import type {
+  ResponseEvent,
+  ResponseObject,
+  ResponsesRequest,
+} from "../protocol/responses-types.ts";
 
 export type Transport = "http" | "sse" | "ws";
 
