@@ -1,0 +1,111 @@
+/**
+ * Body of `POST /v1/chat/completions`: unknown JSON -> the Responses request that means the same.
+ * Fields that change the answer and are not built are 400 `unsupported_parameter`; fields that
+ * cannot change it are ignored. Pure.
+ */
+import { FieldReader } from "./field-reader.ts";
+import { parseChatMessages } from "./parse-chat-messages.ts";
+import { parseSampling } from "./parse-sampling.ts";
+import { checkNewName, parseFunction, parseToolChoice, toolArray } from "./parse-tools.ts";
+import type { FunctionTool, ResponsesRequest } from "./responses-types.ts";
+
+export interface ChatRequest {
+  readonly request: ResponsesRequest;
+  /** A last chunk with the usage, `stream_options.include_usage`. */
+  readonly includeUsage: boolean;
+}
+
+/** @throws {ApiError} 400 with the field's path */
+export function parseChatRequest(value: unknown): ChatRequest {
+  const body = new FieldReader(value, "");
+  refuseUnsupported(body);
+  const functionTools = parseChatTools(body);
+  const effort = body.string("reasoning_effort");
+  return {
+    request: {
+      model: body.requiredString("model"),
+      input: parseChatMessages(body),
+      instructions: null,
+      previousResponseId: null,
+      functionTools,
+      tools: functionTools,
+      toolChoice: parseToolChoice(body),
+      parallelToolCalls: body.boolean("parallel_tool_calls") ?? true,
+      maxOutputTokens: parseMaxTokens(body),
+      ...parseSampling(body),
+      store: false,
+      stream: body.boolean("stream") ?? false,
+      generate: true,
+      metadata: {},
+      echo: effort === undefined ? {} : { reasoning: { effort } },
+    },
+    includeUsage: body.object("stream_options")?.boolean("include_usage") ?? false,
+  };
+}
+
+/** `max_tokens` is the older name; when both are sent the newer one counts. */
+function parseMaxTokens(body: FieldReader): number | null {
+  const range = { min: 1, max: Number.MAX_SAFE_INTEGER };
+  const older = body.integer("max_tokens", range);
+  return body.integer("max_completion_tokens", range) ?? older ?? null;
+}
+
+function parseChatTools(body: FieldReader): readonly FunctionTool[] {
+  const seen = new Set<string>();
+  return toolArray(body).map((value, index) => {
+    const tool = new FieldReader(value, `tools[${index}]`);
+    if (tool.requiredString("type") !== "function") {
+      throw tool.unsupported("type", "only functions can be called");
+    }
+    const fields = tool.object("function") ?? tool.missing("function");
+    const parsed = parseFunction(fields);
+    checkNewName(seen, parsed.name, fields.pathOf("name"));
+    return parsed;
+  });
+}
+
+function refuseUnsupported(body: FieldReader): void {
+  if ((body.integer("n", { min: 1, max: 128 }) ?? 1) > 1) {
+    throw body.unsupported("n", "one choice is made per request");
+  }
+  const bias = body.object("logit_bias") === undefined ? {} : body.value("logit_bias");
+  if (Object.keys(bias as object).length > 0) {
+    throw body.unsupported("logit_bias", "logits are not biased per token");
+  }
+  if (body.boolean("continue_final_message") === true) {
+    throw body.unsupported("continue_final_message", "a reply always starts a new message");
+  }
+  if (body.boolean("add_generation_prompt") === false) {
+    throw body.unsupported("add_generation_prompt", "a reply always starts a new message");
+  }
+  if (body.boolean("logprobs") === true) {
+    throw body.unsupported("logprobs", "log probabilities are not reported");
+  }
+  if ((body.integer("top_logprobs", { min: 0, max: 20 }) ?? 0) > 0) {
+    throw body.unsupported("top_logprobs", "log probabilities are not reported");
+  }
+  for (const name of ["functions", "function_call"]) {
+    if (body.has(name)) throw body.unsupported(name, "use tools and tool_choice");
+  }
+  for (const name of ["audio", "web_search_options"]) {
+    if (body.has(name)) throw body.unsupported(name, "this model reads and writes text only");
+  }
+  refuseModalities(body);
+  refuseFormats(body);
+}
+
+function refuseModalities(body: FieldReader): void {
+  if ((body.array("modalities") ?? []).some((modality) => modality !== "text")) {
+    throw body.unsupported("modalities", "this model writes text only");
+  }
+}
+
+function refuseFormats(body: FieldReader): void {
+  const format = body.object("response_format");
+  if (format === undefined) return;
+  const types = ["text", "json_object", "json_schema"] as const;
+  const type = format.oneOf("type", types) ?? format.missing("type");
+  if (type !== "text") {
+    throw body.unsupported("response_format", `${type} needs constrained decoding; use text`);
+  }
+}

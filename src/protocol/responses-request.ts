@@ -1,0 +1,177 @@
+/**
+ * Body of `POST /v1/responses` and of a `response.create` frame: unknown JSON -> `ResponsesRequest`.
+ * Unknown top-level fields are ignored; a known field that asks for something this server cannot do
+ * is 400 `unsupported_parameter`. Pure.
+ */
+import { invalidRequest } from "./api-error.ts";
+import { FieldReader, quote } from "./field-reader.ts";
+import { parseInput } from "./parse-items.ts";
+import { parseSampling } from "./parse-sampling.ts";
+import { parseToolChoice, parseTools } from "./parse-tools.ts";
+import {
+  MAX_METADATA_KEY_CHARS,
+  MAX_METADATA_PAIRS,
+  MAX_METADATA_VALUE_CHARS,
+} from "./request-limits.ts";
+import type { InputItem, ResponsesRequest } from "./responses-types.ts";
+
+/** Fields that exist on one transport only: `stream` on HTTP, `generate` on WebSocket. */
+export type RequestTransport = "http" | "ws";
+
+/** @throws {ApiError} 400 with the field's path */
+export function parseResponsesRequest(
+  value: unknown,
+  transport: RequestTransport,
+): ResponsesRequest {
+  const body = new FieldReader(value, "");
+  refuseUnsupported(body);
+  const instructions = body.string("instructions") ?? null;
+  const previousResponseId = body.string("previous_response_id") ?? null;
+  const generate = parseGenerate(body, transport);
+  const mayBeEmpty = previousResponseId !== null || instructions !== null || !generate;
+  return {
+    model: body.requiredString("model"),
+    input: parseRequestInput(body, mayBeEmpty),
+    instructions,
+    previousResponseId,
+    ...parseTools(body),
+    toolChoice: parseToolChoice(body),
+    parallelToolCalls: body.boolean("parallel_tool_calls") ?? true,
+    maxOutputTokens:
+      body.integer("max_output_tokens", { min: 1, max: Number.MAX_SAFE_INTEGER }) ?? null,
+    ...parseSampling(body),
+    store: body.boolean("store") ?? true,
+    stream: (body.boolean("stream") ?? false) || transport === "ws",
+    generate,
+    metadata: parseMetadata(body),
+    echo: parseEcho(body),
+  };
+}
+
+function parseRequestInput(body: FieldReader, mayBeEmpty: boolean): readonly InputItem[] {
+  const value = body.value("input");
+  const isEmpty = value === undefined || (Array.isArray(value) && value.length === 0);
+  if (isEmpty && !mayBeEmpty) return body.missing("input");
+  return parseInput(value);
+}
+
+function parseGenerate(body: FieldReader, transport: RequestTransport): boolean {
+  const prewarm = body.object("prompt_cache_options")?.boolean("prewarm") ?? false;
+  const generate = transport === "ws" ? (body.boolean("generate") ?? true) : true;
+  return generate && !prewarm;
+}
+
+/** Fields of the protocol that change the answer and are not built. */
+function refuseUnsupported(body: FieldReader): void {
+  if (body.has("conversation")) {
+    throw body.unsupported("conversation", "use previous_response_id");
+  }
+  if (body.has("prompt")) throw body.unsupported("prompt", "prompt templates are not stored here");
+  if (body.has("moderation")) throw body.unsupported("moderation", "no safety model is configured");
+  if (body.boolean("background") === true) {
+    throw body.unsupported("background", "responses run while their client waits");
+  }
+  if (body.oneOf("truncation", ["auto", "disabled"]) === "auto") {
+    throw body.unsupported("truncation", "nothing is dropped from the context; use disabled");
+  }
+  if ((body.array("context_management") ?? []).length > 0) {
+    throw body.unsupported("context_management", "the server does not compact the context");
+  }
+  if ((body.integer("top_logprobs", { min: 0, max: 20 }) ?? 0) > 0) {
+    throw body.unsupported("top_logprobs", "log probabilities are not reported");
+  }
+}
+
+const INCLUDE_VALUES: ReadonlySet<unknown> = new Set([
+  "reasoning.encrypted_content",
+  "message.output_text.logprobs",
+  "message.input_image.image_url",
+  "web_search_call.results",
+  "web_search_call.action.sources",
+  "file_search_call.results",
+  "computer_call_output.output.image_url",
+  "code_interpreter_call.outputs",
+]);
+
+const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+const SUMMARIES = ["auto", "concise", "detailed"] as const;
+const TIERS = ["auto", "default", "flex", "scale", "priority", "fast", "ultrafast"] as const;
+
+/** Fields that are only checked and sent back as they came. */
+const ECHOED = [
+  "max_tool_calls",
+  "prompt_cache_key",
+  "prompt_cache_retention",
+  "prompt_cache_options",
+  "reasoning",
+  "safety_identifier",
+  "text",
+  "user",
+] as const;
+
+function parseEcho(body: FieldReader): Readonly<Record<string, unknown>> {
+  body.integer("max_tool_calls", { min: 0, max: Number.MAX_SAFE_INTEGER });
+  body.string("prompt_cache_key");
+  body.string("safety_identifier");
+  body.string("user");
+  body.oneOf("prompt_cache_retention", ["in_memory", "24h"]);
+  body.oneOf("service_tier", TIERS);
+  body.object("stream_options")?.boolean("include_obfuscation");
+  checkInclude(body);
+  checkReasoning(body);
+  checkText(body);
+  return Object.fromEntries(
+    ECHOED.filter((name) => body.has(name)).map((name) => [name, body.value(name)]),
+  );
+}
+
+function checkInclude(body: FieldReader): void {
+  (body.array("include") ?? []).forEach((value, index) => {
+    if (INCLUDE_VALUES.has(value)) return;
+    const shown = typeof value === "string" ? quote(value) : typeof value;
+    throw body.invalid(`include[${index}]`, `has no known value: ${shown}`);
+  });
+}
+
+function checkReasoning(body: FieldReader): void {
+  const reasoning = body.object("reasoning");
+  reasoning?.oneOf("effort", EFFORTS);
+  reasoning?.oneOf("summary", SUMMARIES);
+  reasoning?.oneOf("generate_summary", SUMMARIES);
+  reasoning?.oneOf("context", ["auto", "current_turn", "all_turns"]);
+}
+
+function checkText(body: FieldReader): void {
+  const text = body.object("text");
+  text?.oneOf("verbosity", ["low", "medium", "high"]);
+  const format = text?.object("format");
+  if (format === undefined) return;
+  const types = ["text", "json_object", "json_schema"] as const;
+  const type = format.oneOf("type", types) ?? format.missing("type");
+  if (type !== "text") {
+    throw body.unsupported("text.format", `${type} needs constrained decoding; use text`);
+  }
+}
+
+function parseMetadata(body: FieldReader): Readonly<Record<string, string>> {
+  if (body.object("metadata") === undefined) return {};
+  const pairs = Object.entries(body.value("metadata") as object);
+  if (pairs.length > MAX_METADATA_PAIRS) {
+    throw body.invalid("metadata", `has ${pairs.length} pairs, at most ${MAX_METADATA_PAIRS}`);
+  }
+  return Object.fromEntries(pairs.map(([key, value]) => [key, checkMetadataPair(key, value)]));
+}
+
+function checkMetadataPair(key: string, value: unknown): string {
+  if (key.length > MAX_METADATA_KEY_CHARS) {
+    const message = `metadata keys have at most ${MAX_METADATA_KEY_CHARS} characters`;
+    throw invalidRequest("invalid_value", message, "metadata");
+  }
+  const path = `metadata.${key}`;
+  if (typeof value !== "string") {
+    throw invalidRequest("invalid_type", `${path} must be a string, got ${typeof value}`, path);
+  }
+  if (value.length <= MAX_METADATA_VALUE_CHARS) return value;
+  const message = `${path} has more than ${MAX_METADATA_VALUE_CHARS} characters`;
+  throw invalidRequest("invalid_value", message, path);
+}

@@ -1,0 +1,332 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { ApiError } from "../../../src/protocol/api-error.ts";
+import { OMITTED_PART_TEXT } from "../../../src/protocol/parse-items.ts";
+import { parseResponsesRequest } from "../../../src/protocol/responses-request.ts";
+
+const base = { model: "m", input: "hi" };
+
+function parse(fields: Record<string, unknown>) {
+  return parseResponsesRequest({ ...base, ...fields }, "http");
+}
+
+function parseItems(...input: unknown[]) {
+  return parse({ input }).input;
+}
+
+function errorOf(run: () => unknown): string {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof ApiError) return `${error.status} ${error.body.code} ${error.body.param}`;
+    throw error;
+  }
+  return "accepted";
+}
+
+const call = { type: "function_call", call_id: "call_1", name: "ls", arguments: "{}" };
+
+describe("defaults", () => {
+  test("a string input is one user message and every default is filled in", () => {
+    expect(parse({})).toEqual({
+      model: "m",
+      input: [{ type: "message", role: "user", content: [{ type: "input_text", text: "hi" }] }],
+      instructions: null,
+      previousResponseId: null,
+      functionTools: [],
+      tools: [],
+      toolChoice: "auto",
+      parallelToolCalls: true,
+      maxOutputTokens: null,
+      temperature: undefined,
+      topP: undefined,
+      topK: undefined,
+      minP: undefined,
+      repeatPenalty: undefined,
+      frequencyPenalty: undefined,
+      presencePenalty: undefined,
+      seed: undefined,
+      stop: [],
+      store: true,
+      stream: false,
+      generate: true,
+      metadata: {},
+      echo: {},
+    });
+  });
+
+  test("null equals absence for every optional field", () => {
+    const optional = [
+      "instructions previous_response_id conversation tools tool_choice parallel_tool_calls",
+      "max_tool_calls max_output_tokens temperature top_p top_logprobs stop seed top_k min_p text",
+      "frequency_penalty presence_penalty repeat_penalty reasoning include store stream background",
+      "truncation context_management prompt_cache_key prompt_cache_retention prompt_cache_options",
+      "metadata service_tier safety_identifier user prompt moderation stream_options",
+    ];
+    const names = optional.join(" ").split(" ");
+    expect(parse(Object.fromEntries(names.map((name) => [name, null])))).toEqual(parse({}));
+  });
+
+  test("unknown and ignorable fields are ignored", () => {
+    const fields = { client_metadata: { a: "b" }, access_programs: 1, image: {}, whatever: [1] };
+    expect(parse(fields)).toEqual(parse({}));
+  });
+
+  test("echoed fields come back as sent", () => {
+    const echo = {
+      reasoning: { effort: "low", other: 1 },
+      text: { format: { type: "text" }, verbosity: "low" },
+      prompt_cache_key: "k",
+      max_tool_calls: 3,
+      user: "u",
+    };
+    expect(parse({ ...echo, service_tier: "flex" }).echo).toEqual(echo);
+  });
+
+  test("`generate` is a WebSocket field, `stream` an HTTP one", () => {
+    const fields = { ...base, generate: false, stream: false };
+    expect(parseResponsesRequest(fields, "http")).toMatchObject({ generate: true, stream: false });
+    expect(parseResponsesRequest(fields, "ws")).toMatchObject({ generate: false, stream: true });
+  });
+
+  test("prewarm acts like generate:false on both transports", () => {
+    expect(parse({ prompt_cache_options: { prewarm: true } }).generate).toBe(false);
+  });
+
+  test("empty input is legal for a continuation, a warmup and with instructions", () => {
+    const empty = { model: "m", input: [] };
+    expect(errorOf(() => parseResponsesRequest(empty, "ws"))).toBe(
+      "400 missing_required_parameter input",
+    );
+    for (const reason of [
+      { previous_response_id: "resp_1" },
+      { generate: false },
+      { instructions: "i" },
+    ]) {
+      expect(parseResponsesRequest({ ...empty, ...reason }, "ws").input).toEqual([]);
+    }
+  });
+});
+
+describe("items", () => {
+  test("a message may miss its type and have text in either direction's parts", () => {
+    const content = [
+      { type: "input_text", text: "a", prompt_cache_breakpoint: {} },
+      { type: "output_text", text: "b", annotations: [] },
+      { type: "refusal", refusal: "c" },
+    ];
+    expect(parseItems({ role: "assistant", phase: "final_answer", id: "msg_1", content })).toEqual([
+      {
+        type: "message",
+        id: "msg_1",
+        role: "assistant",
+        phase: "final_answer",
+        content: [
+          { type: "input_text", text: "a" },
+          { type: "output_text", text: "b" },
+          { type: "output_text", text: "c" },
+        ],
+      },
+    ]);
+  });
+
+  test("an image in a tool output becomes a placeholder", () => {
+    const output = [
+      { type: "input_text", text: "see" },
+      { type: "input_image", image_url: "data:image/png;base64,AA==" },
+    ];
+    expect(parseItems({ type: "function_call_output", call_id: "c", output })).toEqual([
+      { type: "function_call_output", call_id: "c", output: `see\n${OMITTED_PART_TEXT}` },
+    ]);
+  });
+
+  test("reasoning keeps raw text only; a blob that only its maker can read is dropped", () => {
+    const content = [{ type: "reasoning_text", text: "think" }];
+    expect(
+      parseItems(
+        { type: "reasoning", id: "rs_1", summary: [], content: null, encrypted_content: "x" },
+        { type: "reasoning", id: "rs_2", summary: [], content },
+      ),
+    ).toEqual([{ type: "reasoning", id: "rs_2", text: "think" }]);
+  });
+
+  test("calls of other client-side tools read as function calls", () => {
+    const items = parseItems(
+      { type: "custom_tool_call", call_id: "a", name: "apply_patch", input: "*** Begin" },
+      { type: "local_shell_call", call_id: "b", action: { type: "exec", command: ["ls"] } },
+      { type: "shell_call", call_id: "c", action: { commands: ["ls"] } },
+      { type: "apply_patch_call", call_id: "d", operation: { type: "delete_file", path: "p" } },
+      { type: "tool_search_call", call_id: "e", arguments: { query: "q" } },
+    );
+    expect(
+      items.map((item) => item.type === "function_call" && `${item.name} ${item.arguments}`),
+    ).toEqual([
+      'apply_patch {"input":"*** Begin"}',
+      'local_shell {"type":"exec","command":["ls"]}',
+      'shell {"commands":["ls"]}',
+      'apply_patch {"type":"delete_file","path":"p"}',
+      'tool_search {"query":"q"}',
+    ]);
+  });
+
+  test("items of hosted tools are dropped", () => {
+    const types = ["web_search_call", "file_search_call", "mcp_list_tools", "computer_call_output"];
+    expect(parseItems(...types.map((type) => ({ type })), call)).toEqual([call]);
+  });
+});
+
+describe("tools", () => {
+  test("only functions are offered, everything is echoed", () => {
+    const tools = [
+      { type: "function", name: "ls", parameters: { type: "object" }, strict: true },
+      { type: "custom", name: "apply_patch", format: { type: "grammar" } },
+      { type: "namespace", name: "mcp", tools: [] },
+      { type: "tool_search", execution: "client" },
+      { type: "web_search" },
+      { type: "something_new" },
+      { type: "function", name: "bell" },
+    ];
+    const request = parse({ tools });
+    expect(request.tools).toEqual(tools);
+    expect(request.functionTools).toEqual([
+      {
+        type: "function",
+        name: "ls",
+        description: null,
+        parameters: { type: "object" },
+        strict: true,
+      },
+      { type: "function", name: "bell", description: null, parameters: null, strict: null },
+    ]);
+  });
+});
+
+const longText = "x".repeat(10 * 1024 * 1024 + 1);
+const fn = (name: string) => ({ type: "function", name });
+const part = (value: unknown) => ({ input: [{ role: "user", content: [value] }] });
+
+describe("errors", () => {
+  const refused: readonly (readonly [Record<string, unknown>, string])[] = [
+    [{ model: null }, "missing_required_parameter model"],
+    [{ model: 5 }, "invalid_type model"],
+    [{ input: 5 }, "invalid_type input"],
+    [{ input: null }, "missing_required_parameter input"],
+    [{ input: [5] }, "invalid_type input[0]"],
+    [{ input: longText }, "invalid_value input"],
+    [{ input: Array(4097).fill(call) }, "invalid_value input"],
+    [{ input: [call, { type: "strange" }] }, "invalid_value input[1].type"],
+    [{ input: [{ role: "robot", content: "x" }] }, "invalid_value input[0].role"],
+    [{ input: [{ content: "x" }] }, "missing_required_parameter input[0].role"],
+    [{ input: [{ role: "user" }] }, "missing_required_parameter input[0].content"],
+    [{ input: [{ role: "user", content: 7 }] }, "invalid_type input[0].content"],
+    [part({ type: "video" }), "invalid_value input[0].content[0].type"],
+    [part({ type: "input_text" }), "missing_required_parameter input[0].content[0].text"],
+    [part({ type: "input_image", image_url: "u" }), "unsupported_content input[0].content[0]"],
+    [part({ type: "input_file", file_id: "f" }), "unsupported_content input[0].content[0]"],
+    [{ input: [{ ...call, call_id: "" }] }, "invalid_value input[0].call_id"],
+    [{ input: [{ ...call, call_id: "c".repeat(65) }] }, "invalid_value input[0].call_id"],
+    [{ input: [{ ...call, arguments: {} }] }, "invalid_type input[0].arguments"],
+    [
+      { input: [{ type: "function_call_output", call_id: "c" }] },
+      "missing_required_parameter input[0].output",
+    ],
+    [{ input: [{ type: "item_reference", id: "msg_1" }] }, "unsupported_parameter input[0].type"],
+    [{ input: [{ type: "additional_tools", tools: [] }] }, "unsupported_parameter input[0].type"],
+    [{ input: [{ type: "compaction_trigger" }] }, "unsupported_parameter input[0].type"],
+    [{ instructions: 1 }, "invalid_type instructions"],
+    [{ previous_response_id: {} }, "invalid_type previous_response_id"],
+    [{ conversation: "c" }, "unsupported_parameter conversation"],
+    [{ prompt: { id: "p" } }, "unsupported_parameter prompt"],
+    [{ background: true }, "unsupported_parameter background"],
+    [{ truncation: "auto" }, "unsupported_parameter truncation"],
+    [{ truncation: "all" }, "invalid_value truncation"],
+    [{ context_management: [{ type: "compaction" }] }, "unsupported_parameter context_management"],
+    [{ moderation: {} }, "unsupported_parameter moderation"],
+    [{ top_logprobs: 2 }, "unsupported_parameter top_logprobs"],
+    [{ top_logprobs: 21 }, "invalid_value top_logprobs"],
+    [{ tools: {} }, "invalid_type tools"],
+    [{ tools: ["ls"] }, "invalid_type tools[0]"],
+    [{ tools: [{ name: "ls" }] }, "missing_required_parameter tools[0].type"],
+    [{ tools: [fn("a b")] }, "invalid_value tools[0].name"],
+    [{ tools: [fn("")] }, "invalid_value tools[0].name"],
+    [{ tools: [fn("a"), { type: "web_search" }, fn("a")] }, "invalid_value tools[2].name"],
+    [{ tools: [{ ...fn("a"), parameters: "x" }] }, "invalid_type tools[0].parameters"],
+    [{ tools: Array(513).fill({ type: "web_search" }) }, "invalid_value tools"],
+    [{ tool_choice: "required" }, "unsupported_parameter tool_choice"],
+    [{ tool_choice: "maybe" }, "invalid_value tool_choice"],
+    [{ tool_choice: 1 }, "invalid_type tool_choice"],
+    [{ tool_choice: { type: "function", name: "a" } }, "unsupported_parameter tool_choice"],
+    [{ tool_choice: { type: "allowed_tools" } }, "unsupported_parameter tool_choice"],
+    [{ text: { format: { type: "json_schema", name: "n" } } }, "unsupported_parameter text.format"],
+    [{ text: { format: { type: "yaml" } } }, "invalid_value text.format.type"],
+    [{ text: { verbosity: "loud" } }, "invalid_value text.verbosity"],
+    [{ reasoning: { effort: "much" } }, "invalid_value reasoning.effort"],
+    [{ reasoning: { summary: 1 } }, "invalid_type reasoning.summary"],
+    [{ include: ["reasoning.encrypted_content", "all"] }, "invalid_value include[1]"],
+    [{ temperature: 2.1 }, "invalid_value temperature"],
+    [{ temperature: "1" }, "invalid_type temperature"],
+    [{ top_p: -0.1 }, "invalid_value top_p"],
+    [{ top_k: 1.5 }, "invalid_type top_k"],
+    [{ min_p: 2 }, "invalid_value min_p"],
+    [{ repeat_penalty: 0 }, "invalid_value repeat_penalty"],
+    [{ frequency_penalty: 3 }, "invalid_value frequency_penalty"],
+    [{ seed: -1 }, "invalid_value seed"],
+    [{ seed: 2 ** 54 }, "invalid_value seed"],
+    [{ stop: [""] }, "invalid_value stop[0]"],
+    [{ stop: [1] }, "invalid_type stop"],
+    [{ stop: ["a", "b", "c", "d", "e"] }, "invalid_value stop"],
+    [{ max_output_tokens: 0 }, "invalid_value max_output_tokens"],
+    [{ max_output_tokens: "16" }, "invalid_type max_output_tokens"],
+    [{ stream: "true" }, "invalid_type stream"],
+    [{ store: 1 }, "invalid_type store"],
+    [{ metadata: [] }, "invalid_type metadata"],
+    [{ metadata: { a: 1 } }, "invalid_type metadata.a"],
+    [{ metadata: { a: "x".repeat(513) } }, "invalid_value metadata.a"],
+    [{ metadata: { ["k".repeat(65)]: "" } }, "invalid_value metadata"],
+    [{ service_tier: "gold" }, "invalid_value service_tier"],
+    [{ prompt_cache_retention: "1y" }, "invalid_value prompt_cache_retention"],
+  ];
+
+  test.each(refused.map(([fields, error]) => [error, fields] as const))("%s", (error, fields) => {
+    expect(errorOf(() => parse(fields))).toBe(`400 ${error}`);
+  });
+
+  test("more than 16 metadata pairs are refused", () => {
+    const pairs = Array.from({ length: 17 }, (_, i) => [`k${i}`, "v"]);
+    expect(errorOf(() => parse({ metadata: Object.fromEntries(pairs) }))).toBe(
+      "400 invalid_value metadata",
+    );
+  });
+
+  test("a key named __proto__ stays data", () => {
+    const body = JSON.parse('{"model":"m","input":"x","metadata":{"__proto__":"v"}}');
+    expect(Object.keys(parseResponsesRequest(body, "http").metadata)).toEqual(["__proto__"]);
+  });
+});
+
+const data = process.env.WARMLOOP_TEST_DATA;
+const framesDir = join(data ?? "", "traces/codex-frames");
+
+describe.skipIf(data === undefined || !existsSync(framesDir))(
+  "recorded Codex requests (WARMLOOP_TEST_DATA)",
+  () => {
+    test.each(["ws-4-turns", "http-4-turns", "ws-code-mode", "ws-tool-search-2-mcp-servers"])(
+      "%s is accepted",
+      (name) => {
+        const lines = readFileSync(join(framesDir, `${name}.jsonl`), "utf8")
+          .trim()
+          .split("\n");
+        const bodies = lines
+          .map((line) => JSON.parse(line).body)
+          .filter((body) => body !== undefined);
+        expect(bodies.length).toBeGreaterThan(0);
+        for (const body of bodies) {
+          const request = parseResponsesRequest(body, name.startsWith("ws") ? "ws" : "http");
+          expect(request.tools.length).toBeGreaterThanOrEqual(request.functionTools.length);
+          expect(request.store).toBe(false);
+        }
+      },
+    );
+  },
+);
