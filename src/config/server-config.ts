@@ -1,0 +1,42 @@
+import { type ConfigOf, integer, list, option, text } from "./option.ts";
+
+export const SERVER_OPTIONS = {
+  host: option<string>({
+    flag: "host",
+    placeholder: "ADDRESS",
+    meaning: "address to listen on; another than loopback needs --api-keys",
+    default: "127.0.0.1",
+    parse: text,
+  }),
+  port: option<number>({
+    flag: "port",
+    placeholder: "N",
+    meaning: "TCP port; 0 takes a free one",
+    default: 8080,
+    parse: integer(0, 65535),
+  }),
+  apiKeysFile: option<string | undefined>({
+    flag: "api-keys",
+    placeholder: "FILE",
+    meaning: "lines `tenant key`; without it there is one tenant and no key",
+    default: undefined,
+    parse: text,
+  }),
+  corsOrigins: option<readonly string[]>({
+    flag: "cors-origins",
+    placeholder: "LIST",
+    meaning: "web origins that may call the server, comma-separated",
+    defaultText: "none",
+    default: [],
+    parse: list,
+  }),
+  drainSeconds: option<number>({
+    flag: "drain-seconds",
+    placeholder: "N",
+    meaning: "time that open responses get to finish after SIGTERM",
+    default: 5, // container runtimes kill after 10 s
+    parse: integer(0, 3600),
+  }),
+} as const;
+
+export type ServerConfig = ConfigOf<typeof SERVER_OPTIONS>;
