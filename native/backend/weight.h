@@ -1,0 +1,102 @@
+#pragma once
+// A weight matrix in the form that kernels read, packed once at load from the file's own blocks.
+//
+// Rows (outputs) are grouped in panels of 16; inside a panel the inputs run along, so that one
+// vector of 16 lanes holds the same input of 16 outputs and every output is one accumulator chain
+// over K in ascending order. That order is the definition of a matrix product here: it does not
+// depend on the number of tokens, on threads or on the instruction set.
+//
+//   float forms       record = one input k:  16 x (f32 | f16 | bf16)
+//   quantised forms   record = 32 inputs:    scale[16], (min[16]), (sub_scale[2][16] i8), quants
+//     nibble quants   256 bytes: for g in 0..7 (4 inputs): 32 bytes, byte j = row j / 2, low nibble
+//     =
+//                     input 4g + j % 2, high nibble = input 4g + 2 + j % 2
+//     byte quants     512 bytes: for g in 0..15 (2 inputs): 32 bytes, byte j = row j / 2,
+//                     input 2g + j % 2
+//
+// Values: w = scale * q (+ min), q an integer; see WeightForm. Rows beyond `rows` are zero.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace wl::backend {
+
+constexpr int kPanelRows = 16;    // virtual lanes of every reduction, rows of a panel
+constexpr int kBlockInputs = 32;  // inputs that share a scale, in weights and in activations
+
+enum class WeightForm : uint8_t {
+  kF32,
+  kF16,
+  kBF16,
+  kNibble,         // Q4_0: f16 scale, q - 8
+  kNibbleMin,      // Q4_1: f16 scale, f16 min
+  kNibbleMinWide,  // Q4_K: f32 scale and min, flattened from the 6-bit ones (exact)
+  kByte,           // Q8_0, Q5_0: f16 scale, signed q
+  kByteMin,        // Q5_1: f16 scale, f16 min
+  kByteMinWide,    // Q5_K: f32 scale and min
+  kByteSubScale,   // Q6_K: f32 scale a block, signed 8-bit sub-scale for each 16 inputs
+};
+constexpr int kNumWeightForms = 10;
+
+/// Byte layout of one record of a form. Offsets are from the record's start.
+struct RecordLayout {
+  int inputs;       // inputs covered: 1 (float forms) or 32
+  int scale_bytes;  // per row: 2 (f16), 4 (f32), 0 for float forms
+  bool has_min;
+  bool has_sub_scale;
+  bool is_nibble;
+  constexpr int min_offset() const { return scale_bytes * kPanelRows; }
+  constexpr int sub_scale_offset() const { return min_offset() * (has_min ? 2 : 1); }
+  constexpr int quant_offset() const {
+    return sub_scale_offset() + (has_sub_scale ? 2 * kPanelRows : 0);
+  }
+};
+
+constexpr RecordLayout record_layout(WeightForm form) {
+  switch (form) {
+    case WeightForm::kF32:
+    case WeightForm::kF16:
+    case WeightForm::kBF16:
+      return {1, 0, false, false, false};
+    case WeightForm::kNibble:
+      return {kBlockInputs, 2, false, false, true};
+    case WeightForm::kNibbleMin:
+      return {kBlockInputs, 2, true, false, true};
+    case WeightForm::kNibbleMinWide:
+      return {kBlockInputs, 4, true, false, true};
+    case WeightForm::kByte:
+      return {kBlockInputs, 2, false, false, false};
+    case WeightForm::kByteMin:
+      return {kBlockInputs, 2, true, false, false};
+    case WeightForm::kByteMinWide:
+      return {kBlockInputs, 4, true, false, false};
+    case WeightForm::kByteSubScale:
+      return {kBlockInputs, 4, false, true, false};
+  }
+  return {};
+}
+
+constexpr bool is_quantized(WeightForm form) { return form > WeightForm::kBF16; }
+
+constexpr int record_bytes(WeightForm form) {
+  if (form == WeightForm::kF32) return 4 * kPanelRows;
+  if (!is_quantized(form)) return 2 * kPanelRows;
+  const RecordLayout layout = record_layout(form);
+  return layout.quant_offset() + kPanelRows * kBlockInputs / (layout.is_nibble ? 2 : 1);
+}
+
+/// A packed matrix [rows, cols]; the bytes belong to whoever packed it.
+struct Weight {
+  WeightForm form = WeightForm::kF32;
+  int rows = 0;                     // outputs
+  int cols = 0;                     // inputs; a multiple of 32 in quantised forms
+  const uint8_t* panels = nullptr;  // 64-byte aligned
+  int num_panels() const { return (rows + kPanelRows - 1) / kPanelRows; }
+  int num_records() const { return cols / record_layout(form).inputs; }
+  size_t panel_bytes() const {
+    return static_cast<size_t>(num_records()) * static_cast<size_t>(record_bytes(form));
+  }
+  size_t num_bytes() const { return panel_bytes() * static_cast<size_t>(num_panels()); }
+};
+
+}  // namespace wl::backend

@@ -1,0 +1,131 @@
+#pragma once
+// The 16-lane vector type of AVX2 + FMA + F16C: two ymm registers a vector. Included by one .cpp
+// only; the unnamed namespace keeps every instantiation inside it (an external inline copy could be
+// the one the linker keeps for the whole program).
+
+#include <immintrin.h>
+
+#include <cstdint>
+#include <cstring>
+
+#include "cpu/exp_poly.h"
+
+namespace wl::cpu {
+namespace {
+
+struct VecAvx2 {
+  static constexpr int kTileColumns = 4;  // 4 x 2 accumulators leave half of the 16 registers
+
+  struct F {
+    __m256 a, b;
+  };  // 16 floats, a = lanes 0..7
+  struct I {
+    __m256i a, b;
+  };  // 16 int32
+  struct W {
+    __m256i a, b;
+  };  // 16 rows x 2 inputs, int16
+
+  static F zero() { return {_mm256_setzero_ps(), _mm256_setzero_ps()}; }
+  static F set1(float x) {
+    const __m256 v = _mm256_set1_ps(x);
+    return {v, v};
+  }
+  static F load(const float* p) { return {_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)}; }
+  static void store(float* p, F x) {
+    _mm256_storeu_ps(p, x.a);
+    _mm256_storeu_ps(p + 8, x.b);
+  }
+  static F load_f16(const uint8_t* p) {
+    const auto* half = reinterpret_cast<const __m128i*>(p);
+    return {_mm256_cvtph_ps(_mm_loadu_si128(half)), _mm256_cvtph_ps(_mm_loadu_si128(half + 1))};
+  }
+  static F load_bf16(const uint8_t* p) {
+    const auto* half = reinterpret_cast<const __m128i*>(p);
+    return {widen_bf16(_mm_loadu_si128(half)), widen_bf16(_mm_loadu_si128(half + 1))};
+  }
+  static F add(F x, F y) { return {_mm256_add_ps(x.a, y.a), _mm256_add_ps(x.b, y.b)}; }
+  static F sub(F x, F y) { return {_mm256_sub_ps(x.a, y.a), _mm256_sub_ps(x.b, y.b)}; }
+  static F mul(F x, F y) { return {_mm256_mul_ps(x.a, y.a), _mm256_mul_ps(x.b, y.b)}; }
+  static F div(F x, F y) { return {_mm256_div_ps(x.a, y.a), _mm256_div_ps(x.b, y.b)}; }
+  /// x * y + z, one rounding.
+  static F fma(F x, F y, F z) {
+    return {_mm256_fmadd_ps(x.a, y.a, z.a), _mm256_fmadd_ps(x.b, y.b, z.b)};
+  }
+  /// The second operand when either is NaN.
+  static F max(F x, F y) { return {_mm256_max_ps(x.a, y.a), _mm256_max_ps(x.b, y.b)}; }
+  static F min(F x, F y) { return {_mm256_min_ps(x.a, y.a), _mm256_min_ps(x.b, y.b)}; }
+  static F negate(F x) {
+    const __m256 sign = _mm256_set1_ps(-0.0f);
+    return {_mm256_xor_ps(x.a, sign), _mm256_xor_ps(x.b, sign)};
+  }
+  /// 2^n for whole n in [-126, 127].
+  static F power_of_two(F n) { return {power_of_two_8(n.a), power_of_two_8(n.b)}; }
+
+  static I izero() { return {_mm256_setzero_si256(), _mm256_setzero_si256()}; }
+  static I iset1(int32_t x) {
+    const __m256i v = _mm256_set1_epi32(x);
+    return {v, v};
+  }
+  static void istore(int32_t* p, I x) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), x.a);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p + 8), x.b);
+  }
+  static I iadd(I x, I y) { return {_mm256_add_epi32(x.a, y.a), _mm256_add_epi32(x.b, y.b)}; }
+  static I imul(I x, I y) { return {_mm256_mullo_epi32(x.a, y.a), _mm256_mullo_epi32(x.b, y.b)}; }
+  static I imax(I x, I y) { return {_mm256_max_epi32(x.a, y.a), _mm256_max_epi32(x.b, y.b)}; }
+  /// 16 signed bytes.
+  static I load_i8(const uint8_t* p) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+    return {_mm256_cvtepi8_epi32(bytes), _mm256_cvtepi8_epi32(_mm_srli_si128(bytes, 8))};
+  }
+  static F to_float(I x) { return {_mm256_cvtepi32_ps(x.a), _mm256_cvtepi32_ps(x.b)}; }
+  /// Round half to even.
+  static I round_to_int(F x) { return {_mm256_cvtps_epi32(x.a), _mm256_cvtps_epi32(x.b)}; }
+  static I magnitude_bits(F x) {
+    const __m256i mask = _mm256_set1_epi32(0x7fffffff);
+    return {_mm256_and_si256(_mm256_castps_si256(x.a), mask),
+            _mm256_and_si256(_mm256_castps_si256(x.b), mask)};
+  }
+  /// 16 values that fit int16.
+  static void store_i16(int16_t* p, I x) {
+    const __m256i packed = _mm256_permute4x64_epi64(_mm256_packs_epi32(x.a, x.b), 0xd8);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), packed);
+  }
+
+  /// 32 signed bytes: 16 rows x 2 inputs.
+  static W load_bytes(const uint8_t* p) {
+    const auto* half = reinterpret_cast<const __m128i*>(p);
+    return {_mm256_cvtepi8_epi16(_mm_loadu_si128(half)),
+            _mm256_cvtepi8_epi16(_mm_loadu_si128(half + 1))};
+  }
+  /// 32 bytes of two nibbles, 0..15 each.
+  static void unpack_nibbles(const uint8_t* p, W* low, W* high) {
+    const auto* half = reinterpret_cast<const __m128i*>(p);
+    const __m256i a = _mm256_cvtepu8_epi16(_mm_loadu_si128(half));
+    const __m256i b = _mm256_cvtepu8_epi16(_mm_loadu_si128(half + 1));
+    const __m256i mask = _mm256_set1_epi16(15);
+    *low = {_mm256_and_si256(a, mask), _mm256_and_si256(b, mask)};
+    *high = {_mm256_srli_epi16(a, 4), _mm256_srli_epi16(b, 4)};
+  }
+  /// acc[row] += w[row][0] * pair[0] + w[row][1] * pair[1], exact.
+  static I dot_pairs(I acc, W w, const int16_t* pair) {
+    int32_t bits;
+    std::memcpy(&bits, pair, sizeof(bits));
+    const __m256i x = _mm256_set1_epi32(bits);
+    return {_mm256_add_epi32(acc.a, _mm256_madd_epi16(w.a, x)),
+            _mm256_add_epi32(acc.b, _mm256_madd_epi16(w.b, x))};
+  }
+
+ private:
+  static __m256 widen_bf16(__m128i half) {
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(half), 16));
+  }
+  static __m256 power_of_two_8(__m256 n) {
+    const __m256i exponent = _mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127));
+    return _mm256_castsi256_ps(_mm256_slli_epi32(exponent, 23));
+  }
+};
+
+}  // namespace
+}  // namespace wl::cpu

@@ -1,0 +1,91 @@
+#pragma once
+// The 16-lane vector type of AVX-512 (F, BW, VL, DQ, VNNI): one zmm register a vector. Included by
+// one .cpp only, see cpu/avx2/vec_avx2.h.
+
+#include <immintrin.h>
+
+#include <cstdint>
+#include <cstring>
+
+#include "cpu/exp_poly.h"
+
+namespace wl::cpu {
+namespace {
+
+struct VecAvx512 {
+  static constexpr int kTileColumns = 8;  // 8 x (acc, min, dot) and the weights fill 32 registers
+
+  using F = __m512;   // 16 floats
+  using I = __m512i;  // 16 int32
+  struct W {
+    __m512i v;
+  };  // 16 rows x 2 inputs, int16
+
+  static F zero() { return _mm512_setzero_ps(); }
+  static F set1(float x) { return _mm512_set1_ps(x); }
+  static F load(const float* p) { return _mm512_loadu_ps(p); }
+  static void store(float* p, F x) { _mm512_storeu_ps(p, x); }
+  static F load_f16(const uint8_t* p) { return _mm512_cvtph_ps(load_256(p)); }
+  static F load_bf16(const uint8_t* p) {
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(load_256(p)), 16));
+  }
+  static F add(F x, F y) { return _mm512_add_ps(x, y); }
+  static F sub(F x, F y) { return _mm512_sub_ps(x, y); }
+  static F mul(F x, F y) { return _mm512_mul_ps(x, y); }
+  static F div(F x, F y) { return _mm512_div_ps(x, y); }
+  /// x * y + z, one rounding.
+  static F fma(F x, F y, F z) { return _mm512_fmadd_ps(x, y, z); }
+  /// The second operand when either is NaN.
+  static F max(F x, F y) { return _mm512_max_ps(x, y); }
+  static F min(F x, F y) { return _mm512_min_ps(x, y); }
+  static F negate(F x) { return _mm512_xor_ps(x, _mm512_set1_ps(-0.0f)); }
+  /// 2^n for whole n in [-126, 127].
+  static F power_of_two(F n) {
+    const __m512i exponent = _mm512_add_epi32(_mm512_cvtps_epi32(n), _mm512_set1_epi32(127));
+    return _mm512_castsi512_ps(_mm512_slli_epi32(exponent, 23));
+  }
+
+  static I izero() { return _mm512_setzero_si512(); }
+  static I iset1(int32_t x) { return _mm512_set1_epi32(x); }
+  static void istore(int32_t* p, I x) { _mm512_storeu_si512(p, x); }
+  static I iadd(I x, I y) { return _mm512_add_epi32(x, y); }
+  static I imul(I x, I y) { return _mm512_mullo_epi32(x, y); }
+  static I imax(I x, I y) { return _mm512_max_epi32(x, y); }
+  /// 16 signed bytes.
+  static I load_i8(const uint8_t* p) {
+    return _mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+  }
+  static F to_float(I x) { return _mm512_cvtepi32_ps(x); }
+  /// Round half to even.
+  static I round_to_int(F x) { return _mm512_cvtps_epi32(x); }
+  static I magnitude_bits(F x) {
+    return _mm512_and_si512(_mm512_castps_si512(x), _mm512_set1_epi32(0x7fffffff));
+  }
+  /// 16 values that fit int16.
+  static void store_i16(int16_t* p, I x) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_cvtepi32_epi16(x));
+  }
+
+  /// 32 signed bytes: 16 rows x 2 inputs.
+  static W load_bytes(const uint8_t* p) { return {_mm512_cvtepi8_epi16(load_256(p))}; }
+  /// 32 bytes of two nibbles, 0..15 each.
+  static void unpack_nibbles(const uint8_t* p, W* low, W* high) {
+    const __m512i bytes = _mm512_cvtepu8_epi16(load_256(p));
+    *low = {_mm512_and_si512(bytes, _mm512_set1_epi16(15))};
+    *high = {_mm512_srli_epi16(bytes, 4)};
+  }
+  /// acc[row] += w[row][0] * pair[0] + w[row][1] * pair[1], exact.
+  static I dot_pairs(I acc, W w, const int16_t* pair) {
+    int32_t bits;
+    std::memcpy(&bits, pair, sizeof(bits));
+    return _mm512_dpwssd_epi32(acc, w.v, _mm512_set1_epi32(bits));
+  }
+
+ private:
+  static __m256i load_256(const uint8_t* p) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+  }
+};
+
+}  // namespace
+}  // namespace wl::cpu

@@ -1,0 +1,224 @@
+#include "cpu/cpu_ops.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "cpu/panel_reader.h"
+#include "cpu/thread_pool.h"
+
+namespace wl::cpu {
+
+using backend::AttentionBatch;
+using backend::kBlockInputs;
+using backend::KvCache;
+using backend::LinearInput;
+using backend::Matrix;
+using backend::Weight;
+
+namespace {
+
+// Below this an op costs less than handing half of it to another thread (about 1 us).
+constexpr int64_t kMinSharedElements = 4096;
+constexpr int64_t kMinSharedProducts = 65536;
+// More tasks than threads, so that a thread that was late or slow takes fewer.
+constexpr int kTasksPerThread = 4;
+// Query rows of one attention task: their scores and a K block stay in the L2 cache.
+constexpr int kAttentionRows = 16;
+
+int64_t element_count(Matrix m) { return static_cast<int64_t>(m.rows) * m.cols; }
+
+}  // namespace
+
+CpuOps::CpuOps(const KernelTable& kernels, int threads, backend::ActivationWidth width)
+    : kernels_(kernels),
+      threads_(threads),
+      levels_(width == backend::ActivationWidth::kWide ? 16383.0f : 127.0f),
+      attention_scratch_(static_cast<size_t>(threads)) {
+  ThreadPool::instance().reserve(threads);
+}
+
+template <class Body>
+void CpuOps::over_rows(int rows, int64_t elements, const Body& body) {
+  const int tasks = elements < kMinSharedElements ? 1 : std::min(rows, threads_ * kTasksPerThread);
+  ThreadPool::instance().run(tasks, threads_, [&](int task, int) {
+    const auto begin = static_cast<int>(static_cast<int64_t>(rows) * task / tasks);
+    const auto end = static_cast<int>(static_cast<int64_t>(rows) * (task + 1) / tasks);
+    body(begin, end);
+  });
+}
+
+void CpuOps::embed(Matrix out, const Weight& table, const int32_t* ids) {
+  for (int t = 0; t < out.rows; ++t) {
+    const PanelRow row(table, ids[t]);
+    float* y = out.row(t);
+    if (!backend::is_quantized(table.form)) {
+      for (int k = 0; k < table.cols; ++k) y[k] = row.float_at(k);
+      continue;
+    }
+    for (int b = 0; b < table.cols / kBlockInputs; ++b) {
+      for (int k = 0; k < kBlockInputs; ++k) {
+        const float scale = row.scale_at(b) * static_cast<float>(row.sub_scale_at(b, k / 16));
+        const float value = scale * static_cast<float>(row.quant_at(b, k));
+        y[b * kBlockInputs + k] = row.has_min() ? value + row.min_at(b) : value;
+      }
+    }
+  }
+}
+
+void CpuOps::rms_norm(Matrix out, Matrix x, const float* weight, float eps) {
+  over_rows(x.rows, element_count(x), [&](int begin, int end) {
+    for (int r = begin; r < end; ++r) {
+      kernels_.rms_norm_row(out.row(r), x.row(r), weight, x.cols, eps);
+    }
+  });
+}
+
+LinearInput CpuOps::prepare_input(Matrix x, bool quantize) {
+  LinearInput input{x, nullptr, nullptr, nullptr};
+  if (!quantize) return input;
+  const auto elements = static_cast<size_t>(element_count(x));
+  if (q_.size() < elements) {
+    q_.resize(elements);
+    scale_.resize(elements / kBlockInputs);
+    sum_.resize(elements / kBlockInputs);
+  }
+  over_rows(x.rows, element_count(x), [&](int begin, int end) {
+    kernels_.quantize_rows(x, begin, end, levels_, q_.data(), scale_.data(), sum_.data());
+  });
+  input.q = q_.data();
+  input.scale = scale_.data();
+  input.sum = sum_.data();
+  return input;
+}
+
+void CpuOps::linear(Matrix out, const LinearInput& input, const Weight& weight, const float* bias) {
+  const auto kernel = kernels_.linear[static_cast<int>(weight.form)];
+  const int panels = weight.num_panels();
+  const int64_t products = static_cast<int64_t>(weight.rows) * weight.cols * input.x.rows;
+  const int tasks =
+      products < kMinSharedProducts ? 1 : std::min(panels, threads_ * kTasksPerThread);
+  ThreadPool::instance().run(tasks, threads_, [&](int task, int) {
+    const auto begin = static_cast<int>(static_cast<int64_t>(panels) * task / tasks);
+    const auto end = static_cast<int>(static_cast<int64_t>(panels) * (task + 1) / tasks);
+    kernel({weight, input, bias, out, begin, end});
+  });
+}
+
+void CpuOps::rope(Matrix x, int head_dim, int rotary_dims, bool is_adjacent, const float* cos,
+                  const float* sin) {
+  const int half = rotary_dims / 2;
+  const int step = is_adjacent ? 1 : half;  // from the first to the second of a pair
+  const int stride = is_adjacent ? 2 : 1;   // from one pair to the next
+  over_rows(x.rows, element_count(x), [&](int begin, int end) {
+    for (int t = begin; t < end; ++t) {
+      const float* c = cos + static_cast<int64_t>(t) * half;
+      const float* s = sin + static_cast<int64_t>(t) * half;
+      for (int h = 0; h < x.cols / head_dim; ++h) {
+        float* head = x.row(t) + h * head_dim;
+        for (int i = 0; i < half; ++i) {
+          const float a = head[i * stride], b = head[i * stride + step];
+          head[i * stride] = a * c[i] - b * s[i];
+          head[i * stride + step] = b * c[i] + a * s[i];
+        }
+      }
+    }
+  });
+}
+
+namespace {
+
+void put_element(backend::KvDType dtype, uint8_t* bytes, int64_t index, float value) {
+  if (dtype == backend::KvDType::kF32) {
+    std::memcpy(bytes + 4 * index, &value, sizeof(value));
+  } else {
+    const uint16_t half = quant::f32_to_f16(value);
+    std::memcpy(bytes + 2 * index, &half, sizeof(half));
+  }
+}
+
+}  // namespace
+
+void CpuOps::store_kv(const KvCache& cache, int layer, Matrix k, Matrix v,
+                      const int32_t* slot_mapping) {
+  const int head_dim = cache.head_dim;
+  over_rows(k.rows, element_count(k) * 2, [&](int begin, int end) {
+    for (int t = begin; t < end; ++t) {
+      const int block = slot_mapping[t] / backend::kKvBlockSize;
+      const int slot = slot_mapping[t] % backend::kKvBlockSize;
+      for (int h = 0; h < cache.num_kv_heads; ++h) {
+        uint8_t* keys = cache.k_block(layer, block, h);
+        uint8_t* values = cache.v_block(layer, block, h);
+        for (int d = 0; d < head_dim; ++d) {
+          put_element(cache.dtype, keys, static_cast<int64_t>(d) * backend::kKvBlockSize + slot,
+                      k.row(t)[h * head_dim + d]);
+          put_element(cache.dtype, values, static_cast<int64_t>(slot) * cache.value_stride() + d,
+                      v.row(t)[h * head_dim + d]);
+        }
+      }
+    }
+  });
+}
+
+void CpuOps::plan_attention(const KvCache& cache, int group, const AttentionBatch& batch) {
+  attention_tasks_.clear();
+  const int queries_per_task = std::max(1, kAttentionRows / group);
+  for (int s = 0; s < batch.num_seqs; ++s) {
+    const int begin = batch.cu_seqlens_q[s], end = batch.cu_seqlens_q[s + 1];
+    for (int first = begin; first < end; first += queries_per_task) {
+      for (int h = 0; h < cache.num_kv_heads; ++h) {
+        attention_tasks_.push_back({s, h, first, std::min(queries_per_task, end - first)});
+      }
+    }
+  }
+  // Later queries see more keys: longest first keeps the threads' ends together.
+  std::reverse(attention_tasks_.begin(), attention_tasks_.end());
+}
+
+void CpuOps::paged_attention(Matrix out, Matrix q, const KvCache& cache, int layer, float scale,
+                             const AttentionBatch& batch) {
+  const int group = q.cols / cache.head_dim / cache.num_kv_heads;
+  plan_attention(cache, group, batch);
+  const auto num_tasks = static_cast<int>(attention_tasks_.size());
+  ThreadPool::instance().run(num_tasks, threads_, [&](int index, int worker) {
+    const AttentionTask& task = attention_tasks_[static_cast<size_t>(index)];
+    AttentionArgs args;
+    args.cache = cache;
+    args.layer = layer;
+    args.kv_head = task.kv_head;
+    args.group = group;
+    args.num_queries = task.num_queries;
+    args.first_position = batch.positions[task.first_row];
+    args.block_table = batch.block_tables + batch.block_table_starts[task.seq];
+    const int64_t offset = static_cast<int64_t>(task.kv_head) * group * cache.head_dim;
+    args.q = q.row(task.first_row) + offset;
+    args.out = out.row(task.first_row) + offset;
+    args.query_stride = q.cols;
+    args.scale = scale;
+    auto& scratch = attention_scratch_[static_cast<size_t>(worker)];
+    const int64_t needed =
+        attention_scratch_floats(task.num_queries * group, args.first_position + task.num_queries);
+    if (static_cast<int64_t>(scratch.size()) < needed) {
+      scratch.resize(static_cast<size_t>(needed + needed / 2));
+    }
+    args.scratch = scratch.data();
+    kernels_.attention(args);
+  });
+}
+
+void CpuOps::silu_mul(Matrix gate, Matrix up) {
+  over_rows(gate.rows, element_count(gate), [&](int begin, int end) {
+    kernels_.silu_mul(gate.row(begin), up.row(begin),
+                      static_cast<int64_t>(end - begin) * gate.cols);
+  });
+}
+
+void CpuOps::add(Matrix x, Matrix y) {
+  over_rows(x.rows, element_count(x), [&](int begin, int end) {
+    float* a = x.row(begin);
+    const float* b = y.row(begin);
+    const int64_t count = static_cast<int64_t>(end - begin) * x.cols;
+    for (int64_t i = 0; i < count; ++i) a[i] += b[i];
+  });
+}
+
+}  // namespace wl::cpu

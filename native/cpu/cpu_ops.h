@@ -1,0 +1,53 @@
+#pragma once
+// Ops on the CPU: splits each op over the thread pool and calls the kernels of one instruction set.
+// Owns the scratch memory of one engine; used by that engine's thread only.
+
+#include <cstdint>
+#include <vector>
+
+#include "backend/ops.h"
+#include "cpu/kernels.h"
+
+namespace wl::cpu {
+
+class CpuOps : public backend::Ops {
+ public:
+  CpuOps(const KernelTable& kernels, int threads, backend::ActivationWidth width);
+
+  const char* isa_name() const override { return kernels_.name; }
+  void embed(backend::Matrix out, const backend::Weight& table, const int32_t* ids) override;
+  void rms_norm(backend::Matrix out, backend::Matrix x, const float* weight, float eps) override;
+  backend::LinearInput prepare_input(backend::Matrix x, bool quantize) override;
+  void linear(backend::Matrix out, const backend::LinearInput& input, const backend::Weight& weight,
+              const float* bias) override;
+  void rope(backend::Matrix x, int head_dim, int rotary_dims, bool is_adjacent, const float* cos,
+            const float* sin) override;
+  void store_kv(const backend::KvCache& cache, int layer, backend::Matrix k, backend::Matrix v,
+                const int32_t* slot_mapping) override;
+  void paged_attention(backend::Matrix out, backend::Matrix q, const backend::KvCache& cache,
+                       int layer, float scale, const backend::AttentionBatch& batch) override;
+  void silu_mul(backend::Matrix gate, backend::Matrix up) override;
+  void add(backend::Matrix x, backend::Matrix y) override;
+
+ private:
+  /// A run of query rows of one sequence for one KV head.
+  struct AttentionTask {
+    int seq, kv_head, first_row, num_queries;
+  };
+  /// Splits [0, rows) over the pool; small work stays on the calling thread.
+  template <class Body>
+  void over_rows(int rows, int64_t elements, const Body& body);
+  void plan_attention(const backend::KvCache& cache, int group,
+                      const backend::AttentionBatch& batch);
+
+  const KernelTable& kernels_;
+  int threads_;
+  float levels_;
+  std::vector<int16_t> q_;
+  std::vector<float> scale_;
+  std::vector<int32_t> sum_;
+  std::vector<AttentionTask> attention_tasks_;
+  std::vector<std::vector<float>> attention_scratch_;  // [threads]
+};
+
+}  // namespace wl::cpu

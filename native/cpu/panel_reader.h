@@ -1,0 +1,78 @@
+#pragma once
+// Scalar access to packed weights: one integer or one value at a time. The reference kernels and
+// the embedding lookup are built on it; it says in code what backend/weight.h says in words.
+
+#include <cstring>
+
+#include "backend/weight.h"
+#include "quant/dequantize.h"
+
+namespace wl::cpu {
+
+/// One row of one panel.
+class PanelRow {
+ public:
+  PanelRow(const backend::Weight& weight, int row)
+      : form_(weight.form),
+        layout_(backend::record_layout(weight.form)),
+        record_bytes_(backend::record_bytes(weight.form)),
+        lane_(row % backend::kPanelRows),
+        panel_(weight.panels +
+               static_cast<size_t>(row / backend::kPanelRows) * weight.panel_bytes()) {}
+
+  /// Value of input k of a float form.
+  float float_at(int k) const {
+    const uint8_t* record = panel_ + static_cast<size_t>(k) * record_bytes_;
+    if (form_ == backend::WeightForm::kF32) return read<float>(record + 4 * lane_);
+    const uint16_t bits = read<uint16_t>(record + 2 * lane_);
+    if (form_ == backend::WeightForm::kF16) return quant::f16_to_f32(bits);
+    const uint32_t wide = static_cast<uint32_t>(bits) << 16;
+    float value;
+    std::memcpy(&value, &wide, sizeof(value));
+    return value;
+  }
+
+  /// Integer of input k (0..31) of block b: centred where the form is symmetric, without sub-scale.
+  int quant_at(int b, int k) const {
+    const uint8_t* quants = record(b) + layout_.quant_offset();
+    if (!layout_.is_nibble) {
+      return static_cast<int8_t>(quants[(k / 2) * 32 + lane_ * 2 + k % 2]);
+    }
+    const int byte = quants[(k / 4) * 32 + lane_ * 2 + k % 2];
+    const int q = k % 4 < 2 ? byte & 15 : byte >> 4;
+    return form_ == backend::WeightForm::kNibble ? q - 8 : q;
+  }
+  float scale_at(int b) const { return read_scale(record(b), lane_); }
+  bool has_min() const { return layout_.has_min; }
+  /// 0 in forms without a minimum.
+  float min_at(int b) const {
+    return layout_.has_min ? read_scale(record(b) + layout_.min_offset(), lane_) : 0.0f;
+  }
+  /// Sub-scale of inputs 16 * half ... of block b; 1 in forms without.
+  int sub_scale_at(int b, int half) const {
+    if (!layout_.has_sub_scale) return 1;
+    const uint8_t* scales = record(b) + layout_.sub_scale_offset();
+    return static_cast<int8_t>(scales[half * backend::kPanelRows + lane_]);
+  }
+
+ private:
+  template <class T>
+  static T read(const uint8_t* bytes) {
+    T value;
+    std::memcpy(&value, bytes, sizeof(T));
+    return value;
+  }
+  const uint8_t* record(int b) const { return panel_ + static_cast<size_t>(b) * record_bytes_; }
+  float read_scale(const uint8_t* scales, int lane) const {
+    if (layout_.scale_bytes == 4) return read<float>(scales + 4 * lane);
+    return quant::f16_to_f32(read<uint16_t>(scales + 2 * lane));
+  }
+
+  backend::WeightForm form_;
+  backend::RecordLayout layout_;
+  int record_bytes_;
+  int lane_;
+  const uint8_t* panel_;
+};
+
+}  // namespace wl::cpu

@@ -1,0 +1,114 @@
+// Activation quantisation, normalisation and activation functions in scalar form.
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "cpu/exp_poly.h"
+#include "cpu/ref/kernels_ref.h"
+#include "cpu/ref/lanes.h"
+
+namespace wl::cpu::ref {
+
+float exp_scalar(float x) {
+  if (std::isnan(x)) return x;
+  x = std::min(std::max(x, kExpMin), kExpMax);
+  const float n = (x * kLog2E + kRoundMagic) - kRoundMagic;
+  float r = std::fma(-n, kLn2High, x);
+  r = std::fma(-n, kLn2Low, r);
+  float p = kExpCoefficients[0];
+  for (int i = 1; i < kNumExpCoefficients; ++i) p = std::fma(p, r, kExpCoefficients[i]);
+  const uint32_t bits = static_cast<uint32_t>(static_cast<int32_t>(n) + 127) << 23;
+  float power;
+  std::memcpy(&power, &bits, sizeof(power));
+  return p * power;
+}
+
+namespace {
+
+/// Largest |x| of a block as bits: for non-negative floats the order of bits is the order of
+/// values, with infinity and NaN on top, so a bad value is seen without a compare that NaN would
+/// defeat.
+uint32_t max_magnitude_bits(const float* x, int count) {
+  uint32_t largest = 0;
+  for (int i = 0; i < count; ++i) {
+    uint32_t bits;
+    std::memcpy(&bits, x + i, sizeof(bits));
+    largest = std::max(largest, bits & 0x7fffffffu);
+  }
+  return largest;
+}
+
+constexpr uint32_t kInfinityBits = 0x7f800000u;
+
+void quantize_block(const float* x, float levels, int16_t* q, float* scale, int32_t* sum) {
+  const uint32_t bits = max_magnitude_bits(x, backend::kBlockInputs);
+  float amax;
+  std::memcpy(&amax, &bits, sizeof(amax));
+  *sum = 0;
+  const bool is_finite = bits < kInfinityBits;
+  *scale = is_finite ? amax / levels : std::numeric_limits<float>::quiet_NaN();
+  // Below this the inverse overflows; such a block is noise far under every other and counts as
+  // zero.
+  const float inverse = levels / amax;
+  if (!is_finite || !(inverse <= std::numeric_limits<float>::max())) {
+    if (is_finite) *scale = 0;
+    std::memset(q, 0, sizeof(int16_t) * backend::kBlockInputs);
+    return;
+  }
+  for (int i = 0; i < backend::kBlockInputs; ++i) {
+    // Round half to even by the magic constant; |x * inverse| <= 16384 keeps it exact.
+    const float rounded = (x[i] * inverse + kRoundMagic) - kRoundMagic;
+    q[i] = static_cast<int16_t>(rounded);
+    *sum += q[i];
+  }
+}
+
+}  // namespace
+
+void quantize_rows(backend::Matrix x, int row_begin, int row_end, float levels, int16_t* q,
+                   float* scale, int32_t* sum) {
+  const int num_blocks = x.cols / backend::kBlockInputs;
+  for (int64_t r = row_begin; r < row_end; ++r) {
+    for (int b = 0; b < num_blocks; ++b) {
+      const int64_t index = r * num_blocks + b;
+      quantize_block(x.row(static_cast<int>(r)) + b * backend::kBlockInputs, levels,
+                     q + index * backend::kBlockInputs, scale + index, sum + index);
+    }
+  }
+}
+
+void rms_norm_row(float* out, const float* x, const float* weight, int cols, float eps) {
+  float lanes[kLanes] = {};
+  for (int i = 0; i < cols; ++i) lanes[i % kLanes] = std::fma(x[i], x[i], lanes[i % kLanes]);
+  const float mean = lane_tree_sum(lanes) / static_cast<float>(cols);
+  const float scale = 1.0f / std::sqrt(mean + eps);
+  for (int i = 0; i < cols; ++i) out[i] = (x[i] * scale) * weight[i];
+}
+
+void silu_mul(float* gate, const float* up, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    gate[i] = (gate[i] / (1.0f + exp_scalar(-gate[i]))) * up[i];
+  }
+}
+
+const KernelTable* table() {
+  static const KernelTable kTable = [] {
+    KernelTable t{};
+    t.name = "ref";
+    t.quantize_rows = quantize_rows;
+    for (auto& entry : t.linear) entry = linear;
+    t.attention = attention;
+    t.rms_norm_row = rms_norm_row;
+    t.silu_mul = silu_mul;
+    return t;
+  }();
+  return &kTable;
+}
+
+}  // namespace wl::cpu::ref
+
+namespace wl::cpu {
+const KernelTable* ref_kernels() { return ref::table(); }
+}  // namespace wl::cpu

@@ -1,0 +1,16 @@
+#pragma once
+// The scalar reference of every kernel, written from the formulas of backend/ops.h: the oracle for
+// all instruction sets and the build for CPUs without one.
+
+#include "cpu/kernels.h"
+
+namespace wl::cpu::ref {
+
+void quantize_rows(backend::Matrix x, int row_begin, int row_end, float levels, int16_t* q,
+                   float* scale, int32_t* sum);
+void linear(const LinearArgs& args);
+void attention(const AttentionArgs& args);
+void rms_norm_row(float* out, const float* x, const float* weight, int cols, float eps);
+void silu_mul(float* gate, const float* up, int64_t count);
+
+}  // namespace wl::cpu::ref

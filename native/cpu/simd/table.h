@@ -1,0 +1,35 @@
+#pragma once
+// Fills a KernelTable with the instantiations of one vector type.
+
+#include "cpu/simd/attention_kernels.h"
+#include "cpu/simd/elementwise_kernels.h"
+#include "cpu/simd/linear_kernels.h"
+
+namespace wl::cpu::simd {
+
+template <class V>
+KernelTable make_table(const char* name) {
+  using backend::WeightForm;
+  KernelTable table{};
+  table.name = name;
+  table.quantize_rows = quantize_rows<V>;
+  const auto set = [&table](WeightForm form, void (*kernel)(const LinearArgs&)) {
+    table.linear[static_cast<int>(form)] = kernel;
+  };
+  set(WeightForm::kF32, linear<V, WeightForm::kF32>);
+  set(WeightForm::kF16, linear<V, WeightForm::kF16>);
+  set(WeightForm::kBF16, linear<V, WeightForm::kBF16>);
+  set(WeightForm::kNibble, linear<V, WeightForm::kNibble>);
+  set(WeightForm::kNibbleMin, linear<V, WeightForm::kNibbleMin>);
+  set(WeightForm::kNibbleMinWide, linear<V, WeightForm::kNibbleMinWide>);
+  set(WeightForm::kByte, linear<V, WeightForm::kByte>);
+  set(WeightForm::kByteMin, linear<V, WeightForm::kByteMin>);
+  set(WeightForm::kByteMinWide, linear<V, WeightForm::kByteMinWide>);
+  set(WeightForm::kByteSubScale, linear<V, WeightForm::kByteSubScale>);
+  table.attention = attention<V>;
+  table.rms_norm_row = rms_norm_row<V>;
+  table.silu_mul = silu_mul<V>;
+  return table;
+}
+
+}  // namespace wl::cpu::simd
