@@ -1,0 +1,144 @@
+/**
+ * Renders conversations with the template of a checkpoint, or with one of our own where the
+ * checkpoint has none or has one that cannot show tools. Everything that comes from messages and tools
+ * is guarded before the template sees it.
+ */
+
+import { callsAsText, conformMessages, parseArguments } from "./conform-messages.ts";
+import type { Guard } from "./guard.ts";
+import { JinjaProgram } from "./jinja-program.ts";
+import { probeTemplate, type TemplateTraits } from "./template-traits.ts";
+import { CHATML_TOOLS_TEMPLATE } from "./templates/chatml-tools.ts";
+import { TURNS_TEMPLATE } from "./templates/turns.ts";
+import type {
+  ChatMessage,
+  ChatTemplate,
+  ChatTool,
+  RenderedText,
+  RenderOptions,
+} from "./text-types.ts";
+import { toolListText } from "./tool-blocks.ts";
+
+export interface ChatTemplateParts {
+  /** The checkpoint's template or the user's; undefined takes one of our own by marker tokens. */
+  readonly source: string | undefined;
+  readonly hasToken: (text: string) => boolean;
+  readonly bosText: string | undefined;
+  readonly eosText: string | undefined;
+  readonly guard: Guard;
+}
+
+/**
+ * undefined when there is no template and no known marker token.
+ * @throws {TemplateError} when the template does not parse
+ */
+export function createChatTemplate(parts: ChatTemplateParts): ChatTemplate | undefined {
+  const hasChatMl = parts.hasToken("<|im_start|>") && parts.hasToken("<|im_end|>");
+  const own = hasChatMl
+    ? CHATML_TOOLS_TEMPLATE
+    : parts.hasToken("<start_of_turn>")
+      ? TURNS_TEMPLATE
+      : undefined;
+  const source = parts.source ?? own;
+  return source === undefined ? undefined : new ModelChatTemplate(source, hasChatMl, parts);
+}
+
+interface ProbedProgram {
+  readonly program: JinjaProgram;
+  readonly traits: TemplateTraits;
+}
+
+class ModelChatTemplate implements ChatTemplate {
+  readonly toolFormat = "hermes";
+  readonly #guard: Guard;
+  readonly #tokens: Readonly<Record<string, string | undefined>>;
+  readonly #main: ProbedProgram;
+  /** For conversations with tools; undefined: they go as text into the turns of the main template. */
+  readonly #tools: ProbedProgram | undefined;
+
+  constructor(source: string, hasChatMl: boolean, parts: ChatTemplateParts) {
+    this.#guard = parts.guard;
+    this.#tokens = { bos_token: parts.bosText, eos_token: parts.eosText };
+    this.#main = this.#compile(source);
+    if (this.#main.traits.readsTools) this.#tools = this.#main;
+    else this.#tools = hasChatMl ? this.#compile(CHATML_TOOLS_TEMPLATE) : undefined;
+  }
+
+  render(messages: readonly ChatMessage[], options: RenderOptions): RenderedText {
+    const usesTools =
+      options.tools.length > 0 || messages.some((m) => m.role === "tool" || m.tool_calls);
+    if (!usesTools) return this.#run(this.#main, messages, options);
+    if (this.#tools) return this.#run(this.#tools, messages, options);
+    const asText = withToolList(callsAsText(messages), options.tools);
+    return this.#run(this.#main, asText, { ...options, tools: [] });
+  }
+
+  guard(text: string): RenderedText {
+    return this.#guard.guard(text);
+  }
+
+  #compile(source: string): ProbedProgram {
+    const program = new JinjaProgram(source);
+    return { program, traits: probeTemplate(program, this.#tokens) };
+  }
+
+  #run(
+    { program, traits }: ProbedProgram,
+    messages: readonly ChatMessage[],
+    options: RenderOptions,
+  ): RenderedText {
+    const variables = {
+      ...this.#tokens,
+      messages: conformMessages(messages, traits).map((message) =>
+        this.#templateMessage(message, traits),
+      ),
+      tools:
+        options.tools.length > 0 ? options.tools.map((tool) => this.#templateTool(tool)) : null,
+      documents: null,
+      add_generation_prompt: options.addGenerationPrompt,
+    };
+    return program.render(variables, options.date) as RenderedText;
+  }
+
+  #templateMessage(message: ChatMessage, traits: TemplateTraits): object {
+    const { role, tool_calls: calls, ...texts } = message;
+    const guarded = this.#guard.guardJson(definedOnly(texts)) as object;
+    if (!calls || calls.length === 0) return { role, ...guarded };
+    const toolCalls = calls.map((call) => ({
+      id: this.#guard.guard(call.id),
+      type: call.type,
+      function: {
+        name: this.#guard.guard(call.function.name),
+        arguments: this.#templateArguments(call.function.arguments, traits),
+      },
+    }));
+    return { role, ...guarded, tool_calls: toolCalls };
+  }
+
+  #templateArguments(text: string, traits: TemplateTraits): unknown {
+    const parsed = traits.callArguments === "object" ? parseArguments(text) : undefined;
+    return this.#guard.guardJson(parsed ?? text);
+  }
+
+  #templateTool({ type, function: declared }: ChatTool): object {
+    return { type, function: this.#guard.guardJson(definedOnly(declared)) };
+  }
+}
+
+/** The library tells an undefined property from an absent one; templates must not. */
+function definedOnly(value: object): object {
+  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined));
+}
+
+function withToolList(
+  messages: readonly ChatMessage[],
+  tools: readonly ChatTool[],
+): readonly ChatMessage[] {
+  if (tools.length === 0) return messages;
+  const list = toolListText(tools);
+  const [first, ...rest] = messages;
+  if (first?.role !== "system" && first?.role !== "developer") {
+    return [{ role: "system", content: list }, ...messages];
+  }
+  return [{ ...first, content: `${first.content}\n\n${list}` }, ...rest];
+}

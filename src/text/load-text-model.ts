@@ -1,0 +1,105 @@
+/**
+ * Makes everything textual of one checkpoint: tokenizer, chat template, output decoder, sampling
+ * defaults. GGUF files bring it in their metadata, safetensors folders in JSON files beside the weights.
+ */
+
+import path from "node:path";
+import type { ModelInspection } from "../native/addon-types.ts";
+import { createChatTemplate } from "./chat-template.ts";
+import { type CheckpointFiles, isJsonObject, readCheckpointFiles } from "./checkpoint-files.ts";
+import { ggufTokenizerDefinition } from "./gguf-tokenizer.ts";
+import { Guard } from "./guard.ts";
+import { hfTokenizerDefinition } from "./hf-tokenizer.ts";
+import { ModelTokenizer } from "./model-tokenizer.ts";
+import { StreamOutputDecoder } from "./output-decoder.ts";
+import type { TextModel } from "./text-types.ts";
+import type { TokenizerDefinition } from "./tokenizer-definition.ts";
+
+export interface LoadTextModelOptions {
+  /** Replaces the checkpoint's template. */
+  readonly chatTemplate?: string;
+}
+
+/**
+ * @param modelPath the GGUF file, the safetensors folder or a file in it
+ * @throws {TextModelError} when the tokenizer cannot be used
+ * @throws {TemplateError} when the chat template does not parse
+ */
+export function loadTextModel(
+  modelPath: string,
+  inspection: ModelInspection,
+  options: LoadTextModelOptions = {},
+): TextModel {
+  const source = inspection.container === "gguf" ? ggufSource(inspection) : folderSource(modelPath);
+  const { definition } = source;
+  const tokenizer = new ModelTokenizer(definition);
+  const pieces = new Set(definition.pieces);
+  const textOf = (id: number | undefined): string | undefined =>
+    id === undefined ? undefined : definition.pieces[id];
+  const chatTemplate = createChatTemplate({
+    source: options.chatTemplate ?? source.chatTemplate,
+    hasToken: (text) => pieces.has(text),
+    bosText: textOf(definition.bosId),
+    eosText: textOf(definition.eosIds[0]),
+    guard: new Guard(tokenizer.controlLiterals),
+  });
+  return {
+    tokenizer,
+    chatTemplate,
+    samplingDefaults: source.samplingDefaults,
+    createOutputDecoder: (decoderOptions) =>
+      new StreamOutputDecoder(tokenizer, {
+        ...decoderOptions,
+        stripLeadingSpace: definition.stripLeadingSpace,
+      }),
+  };
+}
+
+interface TextSource {
+  readonly definition: TokenizerDefinition;
+  readonly chatTemplate: string | undefined;
+  readonly samplingDefaults: TextModel["samplingDefaults"];
+}
+
+function ggufSource(inspection: ModelInspection): TextSource {
+  const template = inspection.metadata["tokenizer.chat_template"];
+  return {
+    definition: ggufTokenizerDefinition(inspection),
+    chatTemplate: typeof template === "string" ? template : undefined,
+    samplingDefaults: {},
+  };
+}
+
+function folderSource(modelPath: string): TextSource {
+  const isFile = path.extname(modelPath) === ".safetensors";
+  const files = readCheckpointFiles(isFile ? path.dirname(modelPath) : modelPath);
+  return {
+    definition: hfTokenizerDefinition(files),
+    chatTemplate: files.chatTemplate ?? configTemplate(files.tokenizerConfig?.chat_template),
+    samplingDefaults: samplingDefaults(files),
+  };
+}
+
+/** One template, or a list of named ones of which "default" counts. */
+function configTemplate(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  if (!Array.isArray(value)) return undefined;
+  const entries: readonly unknown[] = value;
+  const entry = entries.filter(isJsonObject).find(({ name }) => name === "default");
+  return typeof entry?.template === "string" ? entry.template : undefined;
+}
+
+function samplingDefaults(files: CheckpointFiles): TextModel["samplingDefaults"] {
+  const config = files.generationConfig ?? {};
+  const number = (key: string): number | undefined => {
+    const value = config[key];
+    return typeof value === "number" ? value : undefined;
+  };
+  const found = {
+    temperature: number("temperature"),
+    topP: number("top_p"),
+    topK: number("top_k"),
+    minP: number("min_p"),
+  };
+  return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,88 @@
+/**
+ * What a chat template can show, found by rendering small conversations with it once at load.
+ * Templates differ in what they accept (system turns in place, roles that do not alternate, arguments
+ * as text) and say so only by failing.
+ */
+
+import type { JinjaProgram } from "./jinja-program.ts";
+import { TemplateError } from "./text-errors.ts";
+
+export interface TemplateTraits {
+  readonly readsTools: boolean;
+  /** A system message at the front is shown. */
+  readonly leadingSystem: boolean;
+  /** A system message between other turns is shown where it stands. */
+  readonly systemInPlace: boolean;
+  /** Two messages of one role in a row are refused. */
+  readonly needsAlternation: boolean;
+  /** How `arguments` of a call must be given: as they are, or parsed to an object. */
+  readonly callArguments: "text" | "object";
+  /** Arguments that are no JSON object can be given as text. */
+  readonly takesBrokenArguments: boolean;
+}
+
+type ProbeMessage = Readonly<Record<string, unknown>> & { readonly role: string };
+
+const PROBE_DATE = new Date(0);
+const TOOL = {
+  type: "function",
+  function: { name: "probe", description: "", parameters: { type: "object", properties: {} } },
+};
+
+export function probeTemplate(
+  program: JinjaProgram,
+  tokens: Readonly<Record<string, string | undefined>>,
+): TemplateTraits {
+  const render = (messages: readonly ProbeMessage[], tools: readonly object[] | null): string => {
+    const variables = { ...tokens, messages, tools, documents: null, add_generation_prompt: false };
+    try {
+      return program.render(variables, PROBE_DATE);
+    } catch (error) {
+      if (error instanceof TemplateError) return "";
+      throw error;
+    }
+  };
+  const shows = (...messages: readonly ProbeMessage[]): boolean =>
+    appearInOrder(render(messages, null), messages);
+  const call = (args: string): string =>
+    render([say("user", "q1"), callMessage(args), { role: "tool", ...RESULT }], [TOOL]);
+  const shown = call('{"k": "v5"}');
+  return {
+    readsTools: program.reads("tools"),
+    leadingSystem: shows(say("system", "s1"), say("user", "q1")),
+    systemInPlace: shows(
+      say("system", "s1"),
+      say("user", "q1"),
+      say("assistant", "r1"),
+      say("system", "s2"),
+      say("user", "q2"),
+    ),
+    needsAlternation: !shows(say("user", "q1"), say("user", "q2")),
+    callArguments: shown.includes('{"k": "v5"}') ? "text" : "object",
+    takesBrokenArguments: call("b6").includes("b6"),
+  };
+}
+
+const RESULT = { content: "t1", tool_call_id: "call00001", name: "probe" };
+
+function say(role: string, text: string): ProbeMessage {
+  return { role, content: `probe-${text}` };
+}
+
+function callMessage(args: string): ProbeMessage {
+  const call = { name: "probe", arguments: args };
+  return {
+    role: "assistant",
+    content: "",
+    tool_calls: [{ id: RESULT.tool_call_id, type: "function", function: call }],
+  };
+}
+
+function appearInOrder(rendered: string, messages: readonly ProbeMessage[]): boolean {
+  let from = 0;
+  return messages.every(({ content }) => {
+    const at = rendered.indexOf(String(content), from);
+    from = at + 1;
+    return at >= 0;
+  });
+}

@@ -1,0 +1,48 @@
+/**
+ * What a tokenizer is made of, whichever container it came from: `gguf-tokenizer.ts` and
+ * `hf-tokenizer.ts` produce it, `model-tokenizer.ts` runs it. Plain data.
+ */
+
+export interface ControlToken {
+  readonly id: number;
+  readonly text: string;
+  /** Whitespace on that side of the token belongs to it. */
+  readonly stripLeft: boolean;
+  readonly stripRight: boolean;
+}
+
+/** How vocabulary entries spell bytes: GPT-2's printable alphabet, or `▁` and `<0xNN>`. */
+export type TokenSpelling = "byte-level" | "sentencepiece";
+
+export interface TokenizerDefinition {
+  /** In the form of tokenizer.json; without control tokens, which are split off before it. */
+  readonly library: LibraryTokenizer;
+  /** Vocabulary entry by id; an id without one is the empty string. */
+  readonly pieces: readonly string[];
+  readonly control: readonly ControlToken[];
+  /** Added tokens that are ordinary text: spelled literally, matched in any text. */
+  readonly literalIds: ReadonlySet<number>;
+  readonly spelling: TokenSpelling;
+  readonly bosId: number | undefined;
+  /** A prompt starts with BOS. */
+  readonly addBos: boolean;
+  readonly eosIds: readonly number[];
+  /** Text that starts a prompt gets a space in front (later fragments do not). */
+  readonly spaceBeforeFirst: boolean;
+  /** Encoding puts a space in front of text, so decoding takes one away. */
+  readonly stripLeadingSpace: boolean;
+}
+
+export interface LibraryTokenizer {
+  readonly added_tokens: readonly object[];
+  readonly normalizer: object | null;
+  readonly pre_tokenizer: object | null;
+  readonly post_processor: null;
+  readonly decoder: null;
+  readonly model: object;
+}
+
+/** An added token as tokenizer.json has it: matched before anything else, never normalized. */
+export function literalToken(id: number, content: string): object {
+  return { id, content, special: false, normalized: false, lstrip: false, rstrip: false };
+}

@@ -1,0 +1,211 @@
+import { describe, expect, test } from "vitest";
+import type { OutputDecoderOptions, OutputEvent } from "../../../src/text/text-types.ts";
+import { goldenModel, joinEvents, seededRandom, textOf } from "./text-fixtures.ts";
+
+const model = goldenModel("qwen2");
+const TOOLS: OutputDecoderOptions = {
+  stop: [],
+  toolFormat: "hermes",
+  toolNames: ["weather", "now"],
+};
+
+function tokensOf(text: string): Int32Array {
+  return model.tokenizer.encodePlain(text, { parseSpecial: true, addBos: false });
+}
+
+function decode(text: string, options: OutputDecoderOptions): readonly OutputEvent[] {
+  const decoder = model.createOutputDecoder(options);
+  return joinEvents([...decoder.push(tokensOf(text)), ...decoder.finish()]);
+}
+
+function call(name: string, args: string): string {
+  return `<tool_call>\n{"name": "${name}", "arguments": ${args}}\n</tool_call>`;
+}
+
+function callEvents(name: string, args: string): readonly OutputEvent[] {
+  return [
+    { type: "call_start", name },
+    { type: "call_arguments", delta: args },
+    { type: "call_end" },
+  ];
+}
+
+const text = (delta: string): OutputEvent => ({ type: "text", delta });
+
+describe("text", () => {
+  test("no delta ends inside a character", () => {
+    const decoder = model.createOutputDecoder({ stop: [] });
+    const deltas = [...tokensOf("naïve 👨‍👩‍👧 你好")].map((id) =>
+      textOf(decoder.push(Int32Array.of(id))),
+    );
+    expect(deltas.every((delta) => delta.isWellFormed() && !delta.includes("\ufffd"))).toBe(true);
+    expect(deltas.join("") + textOf(decoder.finish())).toBe("naïve 👨‍👩‍👧 你好");
+  });
+
+  test("a character that the end cuts becomes U+FFFD, and only then", () => {
+    const decoder = model.createOutputDecoder({ stop: [] });
+    const ids = tokensOf("a👍");
+    expect(textOf(decoder.push(ids.subarray(0, ids.length - 1)))).toBe("a");
+    expect(textOf(decoder.finish())).toBe("\ufffd");
+  });
+
+  test("a byte order mark is text", () => {
+    expect(decode("\ufeffa", { stop: [] })).toEqual([text("\ufeffa")]);
+  });
+
+  test("tokens that end a generation are never text", () => {
+    expect(decode("yes<|im_end|><|endoftext|>", { stop: [] })).toEqual([text("yes")]);
+  });
+
+  test("the space that SentencePiece puts in front of text is not part of the output", () => {
+    const spm = goldenModel("llama-spm");
+    const decoder = spm.createOutputDecoder({ stop: [] });
+    const ids = spm.tokenizer.encodePlain("the end", { parseSpecial: false, addBos: false });
+    expect(textOf([...decoder.push(ids), ...decoder.finish()])).toBe("the end");
+  });
+});
+
+describe("stop strings", () => {
+  test("text before the stop string is delivered, nothing of it and nothing after it", () => {
+    const decoder = model.createOutputDecoder({ stop: ["END"] });
+    const deltas = [...tokensOf("one EN two END three")].map((id) =>
+      textOf(decoder.push(Int32Array.of(id))),
+    );
+    expect(deltas.join("") + textOf(decoder.finish())).toBe("one EN two ");
+    expect(decoder.stopped).toBe(true);
+  });
+
+  test("a partial stop string is held back, and delivered when the output ends", () => {
+    const decoder = model.createOutputDecoder({ stop: ["</done>"] });
+    expect(textOf(decoder.push(tokensOf("x </do")))).toBe("x ");
+    expect(textOf(decoder.finish())).toBe("</do");
+    expect(decoder.stopped).toBe(false);
+  });
+
+  test("of two stop strings the one that is complete first wins", () => {
+    expect(decode("xabcy", { stop: ["abcy", "bc"] })).toEqual([text("xa")]);
+  });
+
+  test("tokens count up to the one that completed the stop string", () => {
+    const decoder = model.createOutputDecoder({ stop: ["!"] });
+    const before = tokensOf("a b c").length;
+    decoder.push(Int32Array.of(...tokensOf("a b c"), ...tokensOf("!"), ...tokensOf("d e")));
+    expect(decoder.numTokens).toBe(before + 1);
+    expect(decoder.push(tokensOf("f"))).toEqual([]);
+    expect(decoder.numTokens).toBe(before + 1);
+  });
+});
+
+describe("calls", () => {
+  test("a call is announced by name and its arguments are the model's own text", () => {
+    const args = '{"city":  "Oslo", "n": [1, -2.5e3, true, null, "}\\" \\u00e9"]}';
+    expect(decode(call("weather", args), TOOLS)).toEqual(callEvents("weather", args));
+  });
+
+  test("arguments stream before the call is complete", () => {
+    const decoder = model.createOutputDecoder(TOOLS);
+    const events = decoder.push(tokensOf('<tool_call>\n{"name": "weather", "arguments": {"city'));
+    expect(joinEvents(events)).toEqual([
+      { type: "call_start", name: "weather" },
+      { type: "call_arguments", delta: '{"city' },
+    ]);
+  });
+
+  test("name and arguments come in any order, beside other keys", () => {
+    const output =
+      '<tool_call>{"id": {"a": [1]}, "arguments": {"n": 1}, "name": "now"}</tool_call>';
+    expect(decode(output, TOOLS)).toEqual(callEvents("now", '{"n": 1}'));
+  });
+
+  test("several calls with text before, between and after", () => {
+    const output = `Let me see.\n${call("now", "{}")}\nAnd:\n${call("now", '{"a":1}')}\n${call("now", "{}")}\nDone`;
+    expect(decode(output, TOOLS)).toEqual([
+      text("Let me see."),
+      ...callEvents("now", "{}"),
+      text("And:"),
+      ...callEvents("now", '{"a":1}'),
+      ...callEvents("now", "{}"),
+      text("Done"),
+    ]);
+  });
+
+  test.each([
+    ["a name that is not offered", call("rm", "{}")],
+    ["no JSON", "<tool_call>\nweather in Oslo\n</tool_call>"],
+    ["arguments that are no object", call("weather", '"{\\"city\\": 1}"')],
+    ["no name", '<tool_call>{"arguments": {}}</tool_call>'],
+    ["no arguments", '<tool_call>{"name": "now"}</tool_call>'],
+    ["a name that is no string", '<tool_call>{"name": 1, "arguments": {}}</tool_call>'],
+    ["an opening marker alone", "a  <tool_call>"],
+    ["a part of the marker", "if a <tool_c and b"],
+    ["a closing marker alone", "a </tool_call> b"],
+  ])("%s: the block is text, unchanged", (_, output) => {
+    expect(decode(output, TOOLS)).toEqual([text(output)]);
+  });
+
+  test("a call behind a rejected block is found", () => {
+    const rejected = `<tool_call> ${call("rm", "{}")}\n`;
+    expect(decode(rejected + call("now", "{}"), TOOLS)).toEqual([
+      text(rejected.trimEnd()),
+      ...callEvents("now", "{}"),
+    ]);
+  });
+
+  test("a call that the end cuts inside its arguments has no end", () => {
+    expect(decode('<tool_call>{"name": "now", "arguments": {"a": "b', TOOLS)).toEqual([
+      { type: "call_start", name: "now" },
+      { type: "call_arguments", delta: '{"a": "b' },
+    ]);
+  });
+
+  test("a call whose arguments break has no end and loses nothing", () => {
+    const output = `<tool_call>{"name": "now", "arguments": {"a": oops}}</tool_call>after`;
+    expect(decode(output, TOOLS)).toEqual([
+      { type: "call_start", name: "now" },
+      { type: "call_arguments", delta: '{"a": oops}}' },
+      text("after"),
+    ]);
+  });
+
+  test("a missing last brace does not lose a call whose arguments are whole", () => {
+    const output = '<tool_call>{"name": "now", "arguments": {"a": 1}\n</tool_call>';
+    expect(decode(output, TOOLS)).toEqual(callEvents("now", '{"a": 1}'));
+  });
+
+  test("without a tool format everything is text", () => {
+    expect(decode(call("now", "{}"), { stop: [] })).toEqual([text(call("now", "{}"))]);
+  });
+});
+
+test("events do not depend on how the tokens are grouped", () => {
+  const random = seededRandom(7);
+  const pick = <T>(choices: readonly T[]): T => choices[Math.floor(random() * choices.length)] as T;
+  const parts = [
+    call("now", '{"a": "ü👍 <tool_call> \\n"}'),
+    call("rm", "{}"),
+    '<tool_call>{"name": "weather", "arguments": {"x": [1,2',
+    "<tool_call>{",
+    "</tool_call>",
+    "plain text ",
+    "👨‍👩‍👧 \n\n",
+    "STO",
+    "STOP",
+    "  <tool_",
+    "<|im_end|>",
+  ];
+  for (let round = 0; round < 300; round++) {
+    const output = Array.from({ length: 1 + Math.floor(random() * 5) }, () => pick(parts)).join("");
+    const options = { ...TOOLS, stop: pick([[], ["STOP"], ["OPS", "}\n"]]) };
+    const whole = decode(output, options);
+    const decoder = model.createOutputDecoder(options);
+    const events: OutputEvent[] = [];
+    const ids = tokensOf(output);
+    for (let start = 0; start < ids.length; ) {
+      const end = start + 1 + Math.floor(random() * 4);
+      events.push(...decoder.push(ids.subarray(start, end)));
+      start = end;
+    }
+    events.push(...decoder.finish());
+    expect(joinEvents(events), output).toEqual(whole);
+  }
+});
