@@ -25,6 +25,8 @@ export interface TurnRequest {
   readonly continueFrom?: SequenceRef;
   /** Branch: the live sequence is forked first and stays usable. */
   readonly fork?: boolean;
+  /** Worker whose cache knows the lane; preferred unless it is overloaded. */
+  readonly laneWorkerId?: number;
   readonly tenantSalt: string;
   readonly sampling: SamplingOptions;
   readonly maxOutputTokens: number;
@@ -78,10 +80,30 @@ export class EngineError extends Error {
 export interface WorkerSnapshot {
   readonly workerId: number;
   readonly inFlight: number;
+  /** Prompt tokens of turns that have not sampled yet. */
   readonly queuedTokens: number;
+  /** Turns it takes at once. */
   readonly slots: number;
+  /** Turns it was ever given. */
+  readonly startedTurns: number;
   readonly isAlive: boolean;
 }
+
+/** What is known of a turn that matters for its worker. */
+export interface RouteHint {
+  readonly laneWorkerId?: number;
+}
+
+export interface RouteChoice {
+  readonly workerId: number;
+  readonly why: "lane" | "lane-overloaded" | "least-loaded";
+}
+
+/** Pure; undefined when no candidate is alive. `src/router/score.ts` has the implementation. */
+export type ChooseWorker = (
+  candidates: readonly WorkerSnapshot[],
+  hint: RouteHint,
+) => RouteChoice | undefined;
 
 export interface EngineEndpoint {
   readonly info: EngineInfo;
