@@ -1,0 +1,100 @@
+/**
+ * Items to the messages that chat templates read. Depends on the items alone, never on where one
+ * request ended and the next began, so that a chain and a full resend render the same text.
+ * Reasoning of earlier turns is not rendered.
+ */
+import type {
+  FunctionCallItem,
+  FunctionTool,
+  InputItem,
+  MessageItem,
+  Role,
+} from "../protocol/responses-types.ts";
+import type { ChatMessage, ChatTool, ChatToolCall } from "../text/text-types.ts";
+
+/**
+ * `instructions` and a system or developer message at the very front form the first system turn;
+ * later ones stay in place: moving them would rewrite a prefix that is already computed.
+ */
+export function toChatMessages(
+  instructions: string | null,
+  items: readonly InputItem[],
+): readonly ChatMessage[] {
+  const messages: ChatMessage[] = [];
+  const [first] = items;
+  const leading = first?.type === "message" && isSystem(first.role) ? [textOf(first)] : [];
+  const systemTexts = [...(instructions ? [instructions] : []), ...leading];
+  if (systemTexts.length > 0) messages.push({ role: "system", content: systemTexts.join("\n\n") });
+  const callNames = new Map<string, string>();
+  for (const item of items.slice(leading.length)) appendItem(messages, item, callNames);
+  return messages;
+}
+
+export function toChatTools(tools: readonly FunctionTool[]): readonly ChatTool[] {
+  return tools.map(({ name, description, parameters }) => ({
+    type: "function",
+    function: {
+      name,
+      ...(description === null ? {} : { description }),
+      ...(parameters == null ? {} : { parameters }),
+    },
+  }));
+}
+
+function appendItem(
+  messages: ChatMessage[],
+  item: InputItem,
+  callNames: Map<string, string>,
+): void {
+  switch (item.type) {
+    case "message":
+      messages.push({
+        role: isSystem(item.role) ? "system" : item.role,
+        content: textOf(item),
+      });
+      return;
+    case "function_call":
+      callNames.set(item.call_id, flatName(item));
+      appendCall(messages, item);
+      return;
+    case "function_call_output": {
+      const name = callNames.get(item.call_id);
+      messages.push({
+        role: "tool",
+        content: item.output,
+        tool_call_id: item.call_id,
+        ...(name === undefined ? {} : { name }),
+      });
+      return;
+    }
+    case "reasoning":
+      return;
+  }
+}
+
+/** Calls right behind an assistant message, or behind each other, are one assistant turn. */
+function appendCall(messages: ChatMessage[], item: FunctionCallItem): void {
+  const call: ChatToolCall = {
+    id: item.call_id,
+    type: "function",
+    function: { name: flatName(item), arguments: item.arguments },
+  };
+  const last = messages.at(-1);
+  if (last?.role === "assistant") {
+    messages[messages.length - 1] = { ...last, tool_calls: [...(last.tool_calls ?? []), call] };
+  } else {
+    messages.push({ role: "assistant", content: "", tool_calls: [call] });
+  }
+}
+
+function flatName(item: FunctionCallItem): string {
+  return item.namespace === undefined ? item.name : `${item.namespace}__${item.name}`;
+}
+
+function isSystem(role: Role): boolean {
+  return role === "system" || role === "developer";
+}
+
+function textOf(item: MessageItem): string {
+  return item.content.map((part) => part.text).join("\n");
+}

@@ -1,0 +1,69 @@
+/**
+ * One prompt on the engine: on the parent's live sequence with the new tokens only, else as the
+ * full list, which still finds the blocks that are cached. Either way the same tokens come out.
+ */
+import {
+  type EngineEndpoint,
+  EngineError,
+  type SequenceRef,
+  type TurnEvent,
+  type TurnRequest,
+  type TurnResult,
+} from "../engine/endpoint.ts";
+import type { LiveSequence } from "./lane-state.ts";
+import type { Prompt } from "./prompt-builder.ts";
+
+export type TurnOptions = Omit<TurnRequest, "tokens" | "continueFrom" | "fork">;
+
+export interface ParentSequence {
+  readonly sequence: LiveSequence;
+  /** `advance`: the turn takes the sequence over. `branch`: it stays usable for another. */
+  readonly use: "advance" | "branch";
+}
+
+export interface EngineRun {
+  readonly result: TurnResult;
+  /** The parent's sequence had been given up: the full list was submitted. */
+  readonly wasReleased: boolean;
+}
+
+/** @throws {EngineError} any code but ERR_SEQUENCE_RELEASED */
+export async function runOnEngine(
+  endpoint: EngineEndpoint,
+  prompt: Prompt,
+  options: TurnOptions,
+  parent: ParentSequence | undefined,
+  onEvent: (event: TurnEvent) => void,
+  signal: AbortSignal,
+): Promise<EngineRun> {
+  const live = parent && (await usableSequence(endpoint, prompt, parent));
+  if (live) {
+    const tokens = prompt.tokens.toArray(live.numTokens);
+    const fork = parent.use === "branch";
+    const request: TurnRequest = { ...options, tokens, continueFrom: live, fork };
+    try {
+      return { result: await endpoint.runTurn(request, onEvent, signal), wasReleased: false };
+    } catch (error) {
+      if (!(error instanceof EngineError) || error.code !== "ERR_SEQUENCE_RELEASED") throw error;
+    }
+  }
+  const request: TurnRequest = { ...options, tokens: prompt.tokens.toArray() };
+  const result = await endpoint.runTurn(request, onEvent, signal);
+  return { result, wasReleased: live !== undefined };
+}
+
+/** The sequence if it holds exactly the prompt's kept tokens and something is behind them. */
+async function usableSequence(
+  endpoint: EngineEndpoint,
+  prompt: Prompt,
+  parent: ParentSequence,
+): Promise<SequenceRef | undefined> {
+  const { sequence, use } = parent;
+  const live = use === "advance" ? await sequence.take() : await sequence.share();
+  if (!live) return undefined;
+  const isExtended =
+    live.numTokens === prompt.numKeptTokens && live.numTokens < prompt.tokens.length;
+  if (isExtended) return live;
+  if (use === "advance") endpoint.release(live);
+  return undefined;
+}

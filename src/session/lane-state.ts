@@ -1,0 +1,79 @@
+/**
+ * What is remembered of a finished response so that the next turn costs its new items only.
+ * Immutable but for the live sequence, which at most one continuation takes over.
+ */
+import type { EngineEndpoint, SequenceRef } from "../engine/endpoint.ts";
+import type { FunctionTool, InputItem } from "../protocol/responses-types.ts";
+import type { RenderedText } from "../text/text-types.ts";
+import type { TokenList } from "./token-list.ts";
+
+/** What stands before the items in the prompt, and the date the template was given. */
+export interface PromptHead {
+  readonly instructions: string | null;
+  readonly tools: readonly FunctionTool[];
+  /** Frozen when the chain starts. */
+  readonly date: Date;
+}
+
+/** `none`: a warmup. `cut`: part of the output was dropped, its tokens do not match its items. */
+export type Generation = "none" | "whole" | "cut";
+
+export interface LaneState {
+  readonly responseId: string;
+  readonly tenant: string;
+  /** WebSocket lane it ran on; undefined is the default lane. */
+  readonly streamId: string | undefined;
+  readonly head: PromptHead;
+  /** Effective context, output included. */
+  readonly items: readonly InputItem[];
+  readonly promptText: RenderedText;
+  /** Prompt and generated ids. */
+  readonly tokens: TokenList;
+  readonly generation: Generation;
+  readonly sequence: LiveSequence;
+}
+
+const ITEM_BYTES = 512; // object headers and ids of an item; the texts are in promptText
+
+/** Approximate memory of a state, for the bounds of the caches. */
+export function laneStateBytes({ promptText, tokens, items }: LaneState): number {
+  return promptText.length * 2 + tokens.length * 4 + (items.length + 1) * ITEM_BYTES;
+}
+
+/** The engine's sequence behind a state, possibly still being prefilled. */
+export class LiveSequence {
+  readonly #endpoint: Pick<EngineEndpoint, "release">;
+  readonly #ready: Promise<SequenceRef | undefined>;
+  #isHeld = true;
+
+  /** `ready` must not reject. */
+  constructor(
+    endpoint: Pick<EngineEndpoint, "release">,
+    ready: SequenceRef | undefined | Promise<SequenceRef | undefined>,
+  ) {
+    this.#endpoint = endpoint;
+    this.#ready = Promise.resolve(ready);
+  }
+
+  /** For the one continuation that advances it; later callers get undefined. */
+  async take(): Promise<SequenceRef | undefined> {
+    if (!this.#isHeld) return undefined;
+    this.#isHeld = false;
+    return this.#ready;
+  }
+
+  /** For a branch: it stays held at this state. undefined once it was taken or released. */
+  async share(): Promise<SequenceRef | undefined> {
+    const sequence = await this.#ready;
+    return this.#isHeld ? sequence : undefined;
+  }
+
+  /** Its blocks become ordinary cached blocks. Idempotent; not for one that was taken. */
+  release(): void {
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    void this.#ready.then((sequence) => {
+      if (sequence) this.#endpoint.release(sequence);
+    });
+  }
+}

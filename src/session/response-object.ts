@@ -1,0 +1,103 @@
+/** The response object of the wire, with every key present in every state. */
+import type {
+  MissReason,
+  OutputItem,
+  ResponseObject,
+  ResponseStatus,
+  ResponsesRequest,
+  Usage,
+} from "../protocol/responses-types.ts";
+import type { Transport } from "./session-types.ts";
+
+export interface ResponseIdentity {
+  readonly id: string;
+  readonly createdAt: number;
+  readonly model: string;
+  readonly transport: Transport;
+  readonly request: ResponsesRequest;
+}
+
+export interface ResponseProgress {
+  readonly status: ResponseStatus;
+  readonly output?: readonly OutputItem[];
+  readonly completedAt?: number;
+  readonly error?: { readonly code: string; readonly message: string };
+  readonly incompleteReason?: string;
+  readonly usage?: Usage;
+}
+
+export interface TokenUsage {
+  readonly inputTokens: number;
+  readonly cachedTokens: number;
+  readonly outputTokens: number;
+  readonly missReason: MissReason | undefined;
+}
+
+export function usageOf(tokens: TokenUsage): Usage {
+  return {
+    input_tokens: tokens.inputTokens,
+    input_tokens_details: {
+      cached_tokens: tokens.cachedTokens,
+      cache_write_tokens: 0,
+      ...(tokens.missReason && { miss_reason: tokens.missReason }),
+    },
+    output_tokens: tokens.outputTokens,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: tokens.inputTokens + tokens.outputTokens,
+  };
+}
+
+/** On WebSocket `instructions` and `tools` are not echoed: they can be 70 KB, three times a turn. */
+export function responseObject(
+  identity: ResponseIdentity,
+  progress: ResponseProgress,
+): ResponseObject {
+  const { request } = identity;
+  const { echo } = request;
+  const isEchoing = identity.transport !== "ws";
+  return {
+    id: identity.id,
+    object: "response",
+    created_at: identity.createdAt,
+    completed_at: progress.completedAt ?? null,
+    status: progress.status,
+    background: false,
+    error: progress.error ?? null,
+    incomplete_details: progress.incompleteReason ? { reason: progress.incompleteReason } : null,
+    instructions: isEchoing ? request.instructions : null,
+    max_output_tokens: request.maxOutputTokens,
+    max_tool_calls: numberOrNull(echo.max_tool_calls),
+    metadata: request.metadata,
+    model: identity.model,
+    output: progress.output ?? [],
+    parallel_tool_calls: request.parallelToolCalls,
+    previous_response_id: request.previousResponseId,
+    prompt_cache_key: stringOrNull(echo.prompt_cache_key),
+    prompt_cache_retention: stringOrNull(echo.prompt_cache_retention),
+    reasoning: { effort: null, summary: null, ...objectOf(echo.reasoning) },
+    safety_identifier: stringOrNull(echo.safety_identifier),
+    service_tier: "default",
+    store: request.store,
+    temperature: request.temperature ?? 1,
+    text: { format: { type: "text" }, verbosity: "medium", ...objectOf(echo.text) },
+    tool_choice: echo.tool_choice ?? request.toolChoice,
+    tools: isEchoing ? request.tools : [],
+    top_logprobs: numberOrNull(echo.top_logprobs) ?? 0,
+    top_p: request.topP ?? 1,
+    truncation: stringOrNull(echo.truncation) ?? "disabled",
+    usage: progress.usage ?? null,
+    user: stringOrNull(echo.user),
+  };
+}
+
+function objectOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? { ...value } : {};
+}
+
+function stringOrNull(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+function numberOrNull(value: unknown): number | null {
+  return typeof value === "number" ? value : null;
+}

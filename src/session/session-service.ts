@@ -1,0 +1,165 @@
+/**
+ * The session: resolves a request's parent, builds its prompt, runs it, remembers the result. Knows
+ * no socket (the gateway) and no kernel (the engine). Everything before `response.created` throws
+ * ApiErrors; what follows is events.
+ *
+ * A parent is looked up in the connection's continuation cache, then in the response store. Failing
+ * to continue on the parent's own lane evicts the parent: the client then sends its full history.
+ */
+import type { Clock } from "../base/clock.ts";
+import { randomId } from "../base/random-id.ts";
+import type { EngineEndpoint } from "../engine/endpoint.ts";
+import type { Metrics } from "../metrics/metrics.ts";
+import { invalidRequest } from "../protocol/api-error.ts";
+import type {
+  ResponseEvent,
+  ResponseObject,
+  ResponsesRequest,
+} from "../protocol/responses-types.ts";
+import type { TextModel } from "../text/text-types.ts";
+import { extendContext } from "./context-items.ts";
+import { ContinuationCache } from "./continuation-cache.ts";
+import type { LaneState } from "./lane-state.ts";
+import { PromptBuilder } from "./prompt-builder.ts";
+import { ResponseStore } from "./response-store.ts";
+import { runTurn } from "./run-turn.ts";
+import { runWarmup } from "./run-warmup.ts";
+import type { ConnectionState, SessionService, TurnContext } from "./session-types.ts";
+import type { Turn, TurnDependencies, TurnOutcome } from "./turn.ts";
+
+export interface SessionOptions {
+  readonly modelId: string;
+  readonly textModel: TextModel;
+  readonly endpoint: EngineEndpoint;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  /** Hears of every failed run; default: a process warning. */
+  readonly reportError?: (error: unknown) => void;
+}
+
+export function createSessionService(options: SessionOptions): SessionService {
+  return new Session(options);
+}
+
+class Session implements SessionService {
+  readonly modelId: string;
+  readonly contextTokens: number;
+  readonly #options: SessionOptions;
+  readonly #prompts: PromptBuilder | undefined;
+  readonly #store: ResponseStore;
+  readonly #shutdown = new AbortController();
+
+  constructor(options: SessionOptions) {
+    const { modelId, endpoint, textModel, clock, metrics } = options;
+    this.modelId = modelId;
+    this.contextTokens = endpoint.info.context;
+    this.#options = options;
+    const template = textModel.chatTemplate;
+    this.#prompts = template && new PromptBuilder(textModel, template);
+    this.#store = new ResponseStore(clock);
+    metrics.observeEngine(() => endpoint.stats());
+  }
+
+  openConnection(tenant: string): ConnectionState {
+    this.#options.metrics.connectionOpened();
+    return new ContinuationCache(tenant, () => this.#options.metrics.connectionClosed());
+  }
+
+  async createResponse(
+    request: ResponsesRequest,
+    context: TurnContext,
+    emit: (event: ResponseEvent) => void,
+    signal: AbortSignal,
+  ): Promise<ResponseObject> {
+    this.#options.metrics.recordReceived(context.transport, context.receivedBytes);
+    const { turn, dependencies } = this.#prepare(request, context);
+    const outcome = await this.#run(turn, dependencies, emit, signal);
+    if (outcome.lane) this.#remember(turn, outcome.lane);
+    else if (outcome.response.status === "failed") this.#evictParent(turn);
+    return outcome.response;
+  }
+
+  async close(): Promise<void> {
+    this.#shutdown.abort();
+    this.#store.clear();
+  }
+
+  async #run(
+    turn: Turn,
+    dependencies: TurnDependencies,
+    emit: (event: ResponseEvent) => void,
+    signal: AbortSignal,
+  ): Promise<TurnOutcome> {
+    try {
+      return turn.request.generate
+        ? await runTurn(turn, dependencies, emit, signal)
+        : await runWarmup(turn, dependencies, emit, this.#shutdown.signal);
+    } catch (error) {
+      this.#evictParent(turn);
+      throw error;
+    }
+  }
+
+  /** @throws {ApiError} previous_response_not_found, invalid_value, unsupported_parameter */
+  #prepare(request: ResponsesRequest, context: TurnContext) {
+    const prompts = this.#prompts;
+    if (!prompts) {
+      const message = `the model "${this.modelId}" has no chat template: only completions work`;
+      throw invalidRequest("unsupported_parameter", message, "model");
+    }
+    const parent = this.#resolveParent(request, context);
+    const { instructions, functionTools: tools, generate } = request;
+    const date = parent?.head.date ?? new Date(this.#options.clock.unixSeconds() * 1000);
+    const head = { instructions, tools, date };
+    const items = extendContext(parent?.items ?? [], request.input);
+    const { tenant } = context;
+    const prompt = prompts.build({ tenant, head, items, parent, addGenerationPrompt: generate });
+    const turn: Turn = {
+      responseId: randomId("resp"),
+      request,
+      context,
+      head,
+      items,
+      prompt,
+      parent,
+      isContinuable: context.connection !== undefined || request.store,
+    };
+    const { reportError = warn } = this.#options;
+    const { toolFormat } = prompts.template;
+    return { turn, dependencies: { ...this.#options, toolFormat, reportError } };
+  }
+
+  #resolveParent(request: ResponsesRequest, context: TurnContext): LaneState | undefined {
+    const id = request.previousResponseId;
+    if (id === null) return undefined;
+    const parent = cacheOf(context)?.get(id) ?? this.#store.get(context.tenant, id);
+    if (parent && parent.tenant === context.tenant) return parent;
+    throw invalidRequest(
+      "previous_response_not_found",
+      `Previous response with id '${id}' not found.`,
+      "previous_response_id",
+    );
+  }
+
+  #remember(turn: Turn, lane: LaneState): void {
+    cacheOf(turn.context)?.put(lane);
+    if (turn.request.store) this.#store.put(lane);
+    else if (!turn.isContinuable) lane.sequence.release();
+  }
+
+  /** Only on its own lane: a failing branch leaves the parent to the lane it belongs to. */
+  #evictParent({ parent, context }: Turn): void {
+    if (parent && parent.streamId === context.streamId) {
+      cacheOf(context)?.delete(parent.responseId);
+    }
+  }
+}
+
+function cacheOf({ connection }: TurnContext): ContinuationCache | undefined {
+  if (connection === undefined || connection instanceof ContinuationCache) return connection;
+  throw new TypeError("the connection was not opened by this session service");
+}
+
+function warn(error: unknown): void {
+  process.emitWarning(error instanceof Error ? error : String(error));
+}

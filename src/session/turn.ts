@@ -1,0 +1,88 @@
+/** A validated request with its prompt: what runs on the engine, and the wiring it runs with. */
+import type { Clock } from "../base/clock.ts";
+import type { EngineEndpoint } from "../engine/endpoint.ts";
+import type { Metrics } from "../metrics/metrics.ts";
+import type { InputItem, ResponseObject, ResponsesRequest } from "../protocol/responses-types.ts";
+import type { TextModel, ToolFormat } from "../text/text-types.ts";
+import type { ParentSequence, TurnOptions } from "./engine-run.ts";
+import type { Generation, LaneState, LiveSequence, PromptHead } from "./lane-state.ts";
+import type { Prompt } from "./prompt-builder.ts";
+import { samplingOptions } from "./sampling.ts";
+import type { TurnContext } from "./session-types.ts";
+import type { TokenList } from "./token-list.ts";
+
+export interface TurnDependencies {
+  readonly modelId: string;
+  readonly textModel: TextModel;
+  readonly toolFormat: ToolFormat;
+  readonly endpoint: EngineEndpoint;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  /** For the operator: clients hear less of an engine failure than its message. */
+  readonly reportError: (error: unknown) => void;
+}
+
+export interface Turn {
+  readonly responseId: string;
+  readonly request: ResponsesRequest;
+  readonly context: TurnContext;
+  readonly head: PromptHead;
+  /** Effective context, output not yet included. */
+  readonly items: readonly InputItem[];
+  readonly prompt: Prompt;
+  readonly parent: LaneState | undefined;
+  /** The sequence is worth keeping: somebody can continue from this response. */
+  readonly isContinuable: boolean;
+}
+
+export interface TurnOutcome {
+  readonly response: ResponseObject;
+  /** undefined: nothing can continue from it (failed or abandoned). */
+  readonly lane: LaneState | undefined;
+}
+
+export function engineOptions(turn: Turn, dependencies: TurnDependencies): TurnOptions {
+  const { request } = turn;
+  const room = dependencies.endpoint.info.context - turn.prompt.tokens.length;
+  const hasCalls = request.functionTools.length > 0 && request.toolChoice !== "none";
+  return {
+    tenantSalt: turn.context.tenant,
+    sampling: samplingOptions(request, dependencies.textModel.samplingDefaults),
+    maxOutputTokens: Math.min(request.maxOutputTokens ?? room, room),
+    stop: request.stop,
+    ...(hasCalls && {
+      toolFormat: dependencies.toolFormat,
+      toolNames: request.functionTools.map((tool) => tool.name),
+    }),
+    stopAfterCall: !request.parallelToolCalls,
+    keepSequence: turn.isContinuable,
+    prefillOnly: !request.generate,
+  };
+}
+
+/** On its own lane a turn advances the parent's sequence; from another lane it branches off. */
+export function parentSequence(turn: Turn): ParentSequence | undefined {
+  const { parent, context } = turn;
+  if (!parent) return undefined;
+  const isOtherLane = context.connection !== undefined && parent.streamId !== context.streamId;
+  return { sequence: parent.sequence, use: isOtherLane ? "branch" : "advance" };
+}
+
+export function laneOf(
+  turn: Turn,
+  result: {
+    readonly items: readonly InputItem[];
+    readonly tokens: TokenList;
+    readonly generation: Generation;
+    readonly sequence: LiveSequence;
+  },
+): LaneState {
+  return {
+    responseId: turn.responseId,
+    tenant: turn.context.tenant,
+    streamId: turn.context.streamId,
+    head: turn.head,
+    promptText: turn.prompt.text,
+    ...result,
+  };
+}
