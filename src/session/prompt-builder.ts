@@ -48,7 +48,9 @@ export class PromptBuilder {
   /** @throws {ApiError} invalid_value with the template's own message */
   build(request: PromptRequest): Prompt {
     const text = this.#render(request.head, request.items, request.addGenerationPrompt);
-    const continued = request.parent && this.#continue(request.parent, text);
+    // A warmup without messages has no tokens: what follows it is a first turn.
+    const parent = request.parent?.tokens.length === 0 ? undefined : request.parent;
+    const continued = parent && this.#continue(parent, text);
     if (continued) return continued;
     const { ids, numTokenizedTokens } = this.#cache.encode(request.tenant, text);
     return {
@@ -56,7 +58,7 @@ export class PromptBuilder {
       tokens: TokenList.from(ids),
       numKeptTokens: 0,
       numTokenizedTokens,
-      ...(request.parent && { rewriteReason: rewriteReason(request.parent.head, request.head) }),
+      ...(parent && { rewriteReason: rewriteReason(parent.head, request.head) }),
     };
   }
 
@@ -95,8 +97,11 @@ export class PromptBuilder {
   }
 
   #render(head: PromptHead, items: readonly InputItem[], addGenerationPrompt: boolean) {
+    const messages = toChatMessages(head.instructions, items);
+    // Not even the head can be warmed: templates put the first message into it.
+    if (messages.length === 0 && !addGenerationPrompt) return "" as RenderedText;
     try {
-      return this.template.render(toChatMessages(head.instructions, items), {
+      return this.template.render(messages, {
         tools: toChatTools(head.tools),
         addGenerationPrompt,
         date: head.date,

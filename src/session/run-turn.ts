@@ -141,9 +141,9 @@ function fail(
   { metrics, reportError }: TurnDependencies,
 ): TurnOutcome {
   metrics.recordFinish("error");
-  reportError(error);
+  const { status, failedCode, message } = mapEngineError(...codeAndMessage(error));
+  if (status >= 500) reportError(error);
   if (!emitter.isCreated) throw refusal(error);
-  const { failedCode, message } = mapEngineError(...codeAndMessage(error));
   return { response: emitter.failed(failedCode, message), lane: undefined };
 }
 

@@ -88,8 +88,9 @@ function startPrefill(turn: Turn, dependencies: TurnDependencies, shutdown: Abor
       },
       (error: unknown) => {
         metrics.recordFinish("error");
-        reportError(error);
-        started.reject(refusal(error));
+        const refused = refusal(error);
+        if (refused.status >= 500) reportError(error);
+        started.reject(refused);
         return undefined;
       },
     )

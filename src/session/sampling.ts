@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { SamplingOptions } from "../native/addon-types.ts";
+import type { TurnRequest } from "../engine/endpoint.ts";
 import type { ResponsesRequest } from "../protocol/responses-types.ts";
 import type { TextModel } from "../text/text-types.ts";
 
@@ -7,7 +7,7 @@ import type { TextModel } from "../text/text-types.ts";
 export function samplingOptions(
   request: ResponsesRequest,
   defaults: TextModel["samplingDefaults"],
-): SamplingOptions {
+): TurnRequest["sampling"] {
   return {
     temperature: request.temperature ?? defaults.temperature ?? 1,
     topP: request.topP ?? defaults.topP ?? 1,

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createDeferred } from "../../../src/base/deferred.ts";
 import { EngineError } from "../../../src/engine/endpoint.ts";
 import type { InputItem } from "../../../src/protocol/responses-types.ts";
-import { createFixture, says, settled, userMessage } from "./session-fixture.ts";
+import { createFixture, says, settled, userMessage, weatherTool } from "./session-fixture.ts";
 
 const base: InputItem = {
   type: "message",
@@ -68,7 +68,11 @@ describe("warmup", () => {
     const fixture = createFixture();
     const socket = fixture.connect();
     fixture.endpoint.script.push(says("Hi"));
-    const warmup = await socket.run({ input: [], generate: false });
+    const warmup = await socket.run({
+      input: [],
+      functionTools: [weatherTool],
+      generate: false,
+    });
     expect(warmup.response).toMatchObject({ status: "completed", usage: { input_tokens: 0 } });
     const next = await socket.run({ previousResponseId: warmup.response.id });
     expect(next.response.status).toBe("completed");
