@@ -1,5 +1,6 @@
 #pragma once
-// Element types of tensors in model files. Ids are GGUF's (ggml_type), also used for safetensors.
+// Element types of tensors in model files. Ids are GGUF's (ggml_type), also used for safetensors;
+// types that only safetensors has (U8, F8_E4M3, ...) get ids from kSafetensorsOnly on.
 
 #include <cstddef>
 #include <cstdint>
@@ -32,6 +33,9 @@ enum class DType : uint32_t {
   kMXFP4 = 39,
 };
 
+/// First id that no GGUF file may hold.
+constexpr uint32_t kSafetensorsOnly = 0x10000;
+
 struct DTypeTraits {
   const char* name;   // "Q4_K"
   int block_elems;    // elements a block
@@ -42,6 +46,9 @@ struct DTypeTraits {
 /// Traits of a type, or nullopt for an id that no table of ours knows.
 std::optional<DTypeTraits> dtype_traits(uint32_t ggml_type);
 inline DTypeTraits dtype_traits(DType type) { return *dtype_traits(static_cast<uint32_t>(type)); }
+
+/// Id of a safetensors dtype ("BF16", "F8_E4M3"), or nullopt for one that no table of ours knows.
+std::optional<uint32_t> dtype_from_safetensors(const std::string& name);
 
 /// Name for a message: "IQ3_XXS", "removed type 4", "unknown type 77".
 std::string dtype_name(uint32_t ggml_type);

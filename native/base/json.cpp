@@ -154,7 +154,7 @@ class Parser {
         std::adjacent_find(members.begin(), members.end(),
                            [](const auto& a, const auto& b) { return a.first == b.first; });
     if (duplicate != members.end()) {
-      return fail("duplicate key \"" + escape_bytes(duplicate->first) + "\" in the object ending");
+      return fail("duplicate key " + quote_bytes(duplicate->first) + " in the object ending");
     }
     *out = JsonValue(std::move(members));
     return true;

@@ -51,4 +51,11 @@ std::string escape_bytes(const std::string& text, size_t max_bytes) {
   return out;
 }
 
+std::string quote_bytes(const std::string& text, size_t max_bytes) {
+  std::string out(1, '"');
+  out += escape_bytes(text, max_bytes);
+  out += '"';
+  return out;
+}
+
 }  // namespace wl

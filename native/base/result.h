@@ -76,6 +76,9 @@ class InternalError : public std::logic_error {
 /// Escapes everything that is not printable ASCII, so that bytes of a file are safe in a message.
 std::string escape_bytes(const std::string& text, size_t max_bytes = 80);
 
+/// escape_bytes, in double quotes: how messages show names and keys of a file.
+std::string quote_bytes(const std::string& text, size_t max_bytes = 80);
+
 }  // namespace wl
 
 /// Returns the error of a Status or Result expression from the enclosing function.

@@ -21,7 +21,7 @@ namespace wl::loader {
 struct TensorEntry {
   std::string name;            // as in the file
   uint32_t ggml_type = 0;      // raw id: may be a type that is not supported
-  std::vector<int64_t> shape;  // 1..4 dims, each >= 1
+  std::vector<int64_t> shape;  // at least one dim, each >= 0 (0: an empty tensor)
   const uint8_t* bytes = nullptr;
   size_t num_bytes = 0;
   int64_t num_elements() const;

@@ -3,6 +3,7 @@
 // number is in a range that the engine can run. Source of keys: the two formats' own documentation.
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>

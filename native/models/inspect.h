@@ -1,0 +1,35 @@
+#pragma once
+// What a checkpoint holds, for `models inspect` and the tokenizer, without loading weights.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/model_config.h"
+
+namespace wl::models {
+
+struct TensorSummary {
+  std::string name;            // as in the file
+  std::string type;            // "Q4_1"
+  std::vector<int64_t> shape;  // slow to fast
+  size_t num_bytes = 0;
+};
+
+struct Inspection {
+  loader::Container container = loader::Container::kGguf;
+  ModelConfig config;  // config.arch is empty when the configuration is refused
+  int64_t weight_bytes = 0;
+  int64_t kv_bytes_per_token = 0;  // at f16
+  std::vector<TensorSummary> tensors;
+  std::map<std::string, loader::MetaValue> metadata;  // GGUF keys; safetensors: empty
+  std::optional<std::string> refusal;                 // "CODE: sentence" when it would not load
+};
+
+/// Errors: ERR_MODEL_FILE, ERR_MODEL_FORMAT, ERR_MODEL_TYPE when the container itself cannot be
+/// read; a model that is readable but not one this build runs is an Inspection with a refusal.
+Result<Inspection> inspect_model(const std::string& path);
+
+}  // namespace wl::models
