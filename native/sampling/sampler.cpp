@@ -1,0 +1,179 @@
+#include "sampling/sampler.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "base/philox.h"
+
+namespace wl::sampling {
+namespace {
+
+// Long enough that the compiler's vector loop pays, short enough to rescan from L1.
+constexpr size_t kArgmaxBlock = 256;
+
+bool is_finite(float value) {
+  return (std::bit_cast<uint32_t>(value) & 0x7f800000u) != 0x7f800000u;
+}
+
+int32_t argmax(std::span<const double> logits) {
+  return static_cast<int32_t>(std::max_element(logits.begin(), logits.end()) - logits.begin());
+}
+
+}  // namespace
+
+double uniform(uint64_t seed, uint32_t position, DrawPurpose purpose) {
+  const auto words =
+      philox4x32_10({position, static_cast<uint32_t>(purpose), 0, 0},
+                    {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
+  return words[0] / 4294967296.0;
+}
+
+std::optional<int32_t> argmax(std::span<const float> logits) {
+  size_t best_idx = 0;
+  float best = logits[0];
+  bool all_finite = true;
+  for (size_t start = 0; start < logits.size(); start += kArgmaxBlock) {
+    const auto block = logits.subspan(start, std::min(kArgmaxBlock, logits.size() - start));
+    float block_max = block[0];
+    for (const float logit : block) {
+      all_finite &= is_finite(logit);
+      block_max = logit > block_max ? logit : block_max;
+    }
+    if (block_max > best) {
+      best = block_max;
+      best_idx =
+          start + static_cast<size_t>(std::find(block.begin(), block.end(), best) - block.begin());
+    }
+  }
+  if (!all_finite) return std::nullopt;
+  return static_cast<int32_t>(best_idx);
+}
+
+int32_t draw(const Candidates& candidates, double u) {
+  double total = 0;
+  for (const double weight : candidates.weights) total += weight;
+  const double target = u * total;
+  double cumulative = 0;
+  for (size_t i = 0; i < candidates.tokens.size(); ++i) {
+    cumulative += candidates.weights[i];
+    if (cumulative > target) return candidates.tokens[i];
+  }
+  throw InternalError("sampler: no candidate has weight");  // u < 1 and the largest weight is 1
+}
+
+std::optional<int32_t> Sampler::sample(std::span<const float> logits, const SamplingParams& params,
+                                       const TokenHistory& history, uint32_t position) {
+  if (params.is_greedy() && !params.has_penalties()) return sampling::argmax(logits);
+  bool all_finite = true;
+  for (const float logit : logits) all_finite &= is_finite(logit);
+  if (!all_finite) return std::nullopt;
+
+  logits_.assign(logits.begin(), logits.end());
+  if (params.has_penalties()) history.apply_penalties(params, logits_);
+  if (params.is_greedy()) return argmax(std::span<const double>(logits_));
+  return draw(filter(logits_, params), uniform(params.seed, position, DrawPurpose::kTarget));
+}
+
+const Candidates& Sampler::filter(std::span<double> logits, const SamplingParams& params) {
+  if (params.temperature != 1) {
+    for (double& logit : logits) logit /= params.temperature;
+  }
+  const size_t k = static_cast<size_t>(params.top_k);
+  if (k > 0 && k < logits.size()) {
+    keep_top_k(logits, k);
+  } else {
+    keep_all(logits);
+  }
+  weigh(logits);
+  if (params.top_p < 1) keep_top_p(logits, params.top_p);
+  if (params.min_p > 0) keep_min_p(params.min_p);
+  return candidates_;
+}
+
+/// One pass with a heap of the k best so far: almost every logit fails its first comparison.
+void Sampler::keep_top_k(std::span<const double> logits, size_t k) {
+  const auto ranks_before = [&](int32_t a, int32_t b) {
+    const double left = logits[static_cast<size_t>(a)], right = logits[static_cast<size_t>(b)];
+    return left != right ? left > right : a < b;
+  };
+  std::vector<int32_t>& best = candidates_.tokens;  // a heap whose front ranks last
+  best.clear();
+  for (int32_t token = 0; token < static_cast<int32_t>(logits.size()); ++token) {
+    if (best.size() == k) {
+      if (!ranks_before(token, best.front())) continue;
+      std::pop_heap(best.begin(), best.end(), ranks_before);
+      best.pop_back();
+    }
+    best.push_back(token);
+    std::push_heap(best.begin(), best.end(), ranks_before);
+  }
+  std::sort(best.begin(), best.end());
+}
+
+void Sampler::keep_all(std::span<const double> logits) {
+  candidates_.tokens.resize(logits.size());
+  for (size_t i = 0; i < logits.size(); ++i) candidates_.tokens[i] = static_cast<int32_t>(i);
+}
+
+void Sampler::weigh(std::span<const double> logits) {
+  double max = logits[static_cast<size_t>(candidates_.tokens[0])];
+  for (const int32_t token : candidates_.tokens) {
+    max = std::max(max, logits[static_cast<size_t>(token)]);
+  }
+  candidates_.weights.clear();
+  for (const int32_t token : candidates_.tokens) {
+    candidates_.weights.push_back(std::exp(logits[static_cast<size_t>(token)] - max));
+  }
+}
+
+/// A token stays while the mass ranked before it is < p; the first one always does.
+void Sampler::keep_top_p(std::span<const double> logits, double p) {
+  const std::vector<int32_t>& tokens = candidates_.tokens;
+  const std::vector<double>& weights = candidates_.weights;
+  double total = 0;
+  for (const double weight : weights) total += weight;
+
+  // Weights below this floor sum to less than the mass that is cut, so none of them can stay: the
+  // rest is a small heap instead of a sort of the whole vocabulary. The half absorbs rounding.
+  const double floor = 0.5 * (1 - p) * total / static_cast<double>(weights.size());
+  order_.clear();
+  for (size_t i = 0; i < weights.size(); ++i) {
+    if (weights[i] >= floor) order_.push_back(i);
+  }
+  const auto ranks_after = [&](size_t a, size_t b) {
+    const double left = logits[static_cast<size_t>(tokens[a])];
+    const double right = logits[static_cast<size_t>(tokens[b])];
+    return left != right ? left < right : a > b;
+  };
+  std::make_heap(order_.begin(), order_.end(), ranks_after);
+  double mass_before = 0;
+  auto heap_end = order_.end();  // what was taken stands behind it
+  while (heap_end != order_.begin() && (heap_end == order_.end() || mass_before < p * total)) {
+    std::pop_heap(order_.begin(), heap_end, ranks_after);
+    --heap_end;
+    mass_before += weights[*heap_end];
+  }
+  order_.erase(order_.begin(), heap_end);
+  std::sort(order_.begin(), order_.end());
+  for (size_t i = 0; i < order_.size(); ++i) {
+    candidates_.tokens[i] = candidates_.tokens[order_[i]];
+    candidates_.weights[i] = candidates_.weights[order_[i]];
+  }
+  candidates_.tokens.resize(order_.size());
+  candidates_.weights.resize(order_.size());
+}
+
+void Sampler::keep_min_p(double p) {
+  size_t num_kept = 0;
+  for (size_t i = 0; i < candidates_.tokens.size(); ++i) {
+    if (candidates_.weights[i] < p) continue;  // the largest weight is 1
+    candidates_.tokens[num_kept] = candidates_.tokens[i];
+    candidates_.weights[num_kept] = candidates_.weights[i];
+    ++num_kept;
+  }
+  candidates_.tokens.resize(num_kept);
+  candidates_.weights.resize(num_kept);
+}
+
+}  // namespace wl::sampling
