@@ -13,23 +13,14 @@
 
 #include "base/result.h"
 #include "engine/model_runner.h"
+#include "sampling/sampling_params.h"
 
 namespace wl::engine {
 
 using RequestId = uint32_t;
 using SequenceId = uint32_t;
 
-/// Neutral values (repetition 1, frequency 0, presence 0, top_k 0, top_p 1, min_p 0) skip a step.
-struct SamplingParams {
-  double temperature = 0;  // 0 is greedy
-  int top_k = 0;
-  double top_p = 1;
-  double min_p = 0;
-  double repetition_penalty = 1;  // over prompt + output
-  double frequency_penalty = 0;   // over output
-  double presence_penalty = 0;
-  uint64_t seed = 0;  // Philox key; the caller draws one when the client gave none
-};
+using sampling::SamplingParams;
 
 enum class LogitsMode : uint8_t {
   kNone,
@@ -103,7 +94,8 @@ class Engine {
   Result<RequestId> submit(RequestOptions options);
   /// Appends options.tokens to a live sequence and generates. If the sequence's own request still
   /// runs (a warmup in prefill), the continuation waits for it and joins its KV.
-  /// Errors: as submit, and ERR_SEQUENCE_RELEASED.
+  /// Errors: as submit, and ERR_SEQUENCE_RELEASED. A sequence that is released, fails or outgrows
+  /// the context before the continuation starts ends it with kFailed and the same codes.
   Result<RequestId> continue_sequence(SequenceId id, RequestOptions options);
   /// A second live sequence with the same tokens: shares full blocks, copy-on-write on the last
   /// one.

@@ -1,0 +1,31 @@
+#pragma once
+// One request on its way through the scheduler. Owned by EngineCore, engine thread only.
+
+#include "engine/engine.h"
+#include "sampling/token_history.h"
+
+namespace wl::engine {
+
+struct Sequence;
+
+struct Request {
+  RequestId id = 0;
+  RequestOptions options;  // tokens: moved into the sequence when the request begins
+  Sequence* sequence = nullptr;
+  bool is_continuation = false;
+
+  bool has_begun = false;     // its prompt is part of the sequence and the scheduler knows it
+  bool is_admitted = false;   // has left the waiting queue once
+  int num_joined_tokens = 0;  // tokens of the sequence before this request
+  int num_prompt_tokens = 0;  // num_joined_tokens + its own
+  int num_output_tokens = 0;
+  int num_cached_tokens = 0;  // of the prompt, found in KV at admission
+  bool is_live_hit = false;
+  int num_preempted_tokens = 0;  // computed a second time after preemption, so far
+  int num_computed_before_preemption = 0;
+  int next_logits_position = 0;  // LogitsMode::kAll: rows before it were delivered
+
+  sampling::TokenHistory history;  // kept only when the sampling has penalties
+};
+
+}  // namespace wl::engine

@@ -1,0 +1,55 @@
+#include "engine/request_limits.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+namespace wl::engine {
+namespace {
+
+constexpr size_t kMaxSaltBytes = 1024;  // its length has 16 bits in the block hash
+
+Status invalid(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
+
+Status check_tokens(const std::vector<int32_t>& tokens, int vocab) {
+  for (const int32_t token : tokens) {
+    if (token < 0 || token >= vocab) {
+      return invalid("the prompt has token " + std::to_string(token) + ", the vocabulary has " +
+                     std::to_string(vocab));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+RequestLimits request_limits(const EngineConfig& config, const ModelRunner& runner) {
+  const int64_t num_slots = int64_t{runner.num_blocks()} * runner.block_size();
+  const int64_t capacity = std::min<int64_t>(num_slots, std::numeric_limits<int>::max());
+  return {runner.vocab(), static_cast<int>(std::min<int64_t>(config.max_context_tokens, capacity))};
+}
+
+Status validate(const RequestOptions& options, const RequestLimits& limits, int num_joined) {
+  if (options.tokens.empty()) return invalid("the request has no tokens");
+  if (!options.prefill_only && options.max_output_tokens < 1) {
+    return invalid("max_output_tokens is " + std::to_string(options.max_output_tokens) +
+                   ", it must be at least 1");
+  }
+  if (options.tenant_salt.size() > kMaxSaltBytes) {
+    return invalid("the tenant salt has " + std::to_string(options.tenant_salt.size()) +
+                   " bytes, at most " + std::to_string(kMaxSaltBytes) + " are allowed");
+  }
+  WL_RETURN_IF_ERROR(check_tokens(options.tokens, limits.vocab));
+  WL_RETURN_IF_ERROR(sampling::validate(options.sampling));
+  return check_length(options, limits, num_joined);
+}
+
+Status check_length(const RequestOptions& options, const RequestLimits& limits, int num_joined) {
+  const int64_t num_prompt = int64_t{num_joined} + static_cast<int64_t>(options.tokens.size());
+  if (num_prompt + (options.prefill_only ? 0 : 1) <= limits.max_sequence_tokens) return {};
+  return {ErrorCode::kContextTooLong,
+          "the prompt has " + std::to_string(num_prompt) + " tokens, this engine takes " +
+              std::to_string(limits.max_sequence_tokens) + " with the output"};
+}
+
+}  // namespace wl::engine

@@ -1,0 +1,73 @@
+#pragma once
+// Continuous batching with chunked prefill: decides what the next step computes and which blocks
+// it uses. Pure bookkeeping: no model, no clock, no threads.
+//
+// - Decodes first, then chunks of running prompts, then new requests (first come, first served),
+//   all within one token budget.
+// - Admission reserves the blocks of the whole prompt, so a prefill never runs out half-way.
+// - When blocks are short, live sequences give theirs up (oldest first), then continuations that
+//   still wait; only then is a running request preempted, the last admitted first. It keeps its
+//   emitted tokens, goes to the front of the queue and is recomputed.
+// - A waiting request that shares at least kSharedPrefixTokens tokens with a prompt that is being
+//   computed waits for those blocks, so that a shared prefix is computed once.
+
+#include <deque>
+#include <vector>
+
+#include "engine/sequence_table.h"
+#include "engine/step_plan.h"
+#include "kv/kv_cache_manager.h"
+
+namespace wl::engine {
+
+struct SchedulerConfig {
+  int max_batch_tokens = 0;
+  int max_running = 0;
+  int max_prefill_chunk = 0;  // tokens of one prompt in one step
+};
+
+class Scheduler {
+ public:
+  Scheduler(const SchedulerConfig& config, kv::KvCacheManager& kv, SequenceTable& sequences)
+      : config_(config), kv_(kv), sequences_(sequences) {}
+
+  bool has_work() const { return !running_.empty() || !waiting_.empty(); }
+  int num_running() const { return static_cast<int>(running_.size()); }
+  /// Requests that ran and wait again.
+  int num_preempted_waiting() const;
+  uint64_t num_preemptions() const { return num_preemptions_; }
+
+  /// Puts a request whose prompt is in its sequence at the end of the queue.
+  void enqueue(Request& request) { waiting_.push_back(&request); }
+  /// Takes a waiting or running request out; its blocks stay with the sequence.
+  void remove(Request& request);
+  /// Plans one step: never empty while there is work. Block tables already have room for it.
+  StepPlan plan();
+  /// Forgets all requests.
+  void clear();
+
+ private:
+  struct Step {
+    StepPlan plan;
+    int budget = 0;  // tokens left
+    bool has_preempted = false;
+  };
+  void plan_decodes(Step& step);
+  void plan_prefills(Step& step);
+  void plan_admissions(Step& step);
+  void schedule_prefill(Step& step, Request& request);
+  bool reserve_next_token(Step& step, Request& request);
+  bool try_admit(Step& step, Request& request);
+  bool shares_prefix_being_computed(const Request& request) const;
+  bool reclaim_idle_blocks(const Request& beneficiary);
+  void preempt(Request& request);
+
+  const SchedulerConfig config_;
+  kv::KvCacheManager& kv_;
+  SequenceTable& sequences_;
+  std::deque<Request*> waiting_;
+  std::vector<Request*> running_;  // in order of admission
+  uint64_t num_preemptions_ = 0;
+};
+
+}  // namespace wl::engine

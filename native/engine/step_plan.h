@@ -1,0 +1,25 @@
+#pragma once
+// What one step computes: plain values, decided by the scheduler, carried out by EngineCore.
+
+#include <vector>
+
+#include "engine/request.h"
+#include "kv/kv_cache_manager.h"
+
+namespace wl::engine {
+
+/// The next num_tokens uncomputed tokens of a request's sequence.
+struct ScheduledTokens {
+  Request* request = nullptr;
+  int num_tokens = 0;
+  bool is_decode = false;  // feeds the token sampled last; else part of a prefill
+  bool samples = false;    // reaches the end of the sequence: its last row of logits gives a token
+};
+
+struct StepPlan {
+  std::vector<ScheduledTokens> scheduled;  // decodes first
+  std::vector<kv::BlockCopy> copies;       // before the forward pass, in this order
+  std::vector<Request*> admitted;          // left the waiting queue for the first time
+};
+
+}  // namespace wl::engine
