@@ -1,0 +1,111 @@
+/**
+ * Back-pressure towards one client. Above the soft mark text deltas are merged instead of queued;
+ * a client that passes the hard mark, or does not drain in time, is cut off. Nothing else limits
+ * what a socket may queue off-heap.
+ */
+import type { ResponseEvent } from "../protocol/responses-types.ts";
+import type { GatewayLimits } from "./gateway-options.ts";
+
+export interface BacklogOptions {
+  readonly limits: GatewayLimits;
+  /** Bytes handed to the socket and not yet taken by the kernel. */
+  readonly bufferedBytes: () => number;
+  /** Called once, when the client is too slow. */
+  readonly onOverflow: () => void;
+}
+
+export class Backlog {
+  readonly #options: BacklogOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #hasOverflowed = false;
+
+  constructor(options: BacklogOptions) {
+    this.#options = options;
+  }
+
+  get isCongested(): boolean {
+    return this.#options.bufferedBytes() > this.#options.limits.softBacklogBytes;
+  }
+
+  /** Call after every write. */
+  check(): void {
+    const { limits, bufferedBytes } = this.#options;
+    if (bufferedBytes() > limits.hardBacklogBytes) this.#overflow();
+    else if (this.isCongested) this.#timer ??= this.#startTimer(limits.drainTimeoutMs);
+  }
+
+  /** Call when the socket has drained, and when it is gone. */
+  reset(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #startTimer(drainTimeoutMs: number): NodeJS.Timeout {
+    return setTimeout(() => this.#overflow(), drainTimeoutMs).unref();
+  }
+
+  #overflow(): void {
+    this.reset();
+    if (this.#hasOverflowed) return;
+    this.#hasOverflowed = true;
+    this.#options.onOverflow();
+  }
+}
+
+type DeltaEvent = Extract<
+  ResponseEvent,
+  { type: "response.output_text.delta" | "response.function_call_arguments.delta" }
+>;
+
+/**
+ * Merges neighbouring deltas of one response while its client is behind, and numbers what follows
+ * so that the client sees no gap.
+ */
+export class DeltaMerger {
+  readonly #isCongested: () => boolean;
+  readonly #send: (event: ResponseEvent) => void;
+  #held: DeltaEvent | undefined;
+  #numMerged = 0;
+  #numPushed = 0;
+
+  constructor(isCongested: () => boolean, send: (event: ResponseEvent) => void) {
+    this.#isCongested = isCongested;
+    this.#send = send;
+  }
+
+  /** Number of the next event in the numbering of the one who pushes. */
+  get nextSequenceNumber(): number {
+    return this.#numPushed;
+  }
+
+  push(event: ResponseEvent): void {
+    this.#numPushed++;
+    if (this.#held !== undefined && isSameText(this.#held, event) && this.#isCongested()) {
+      this.#held = { ...this.#held, delta: this.#held.delta + event.delta };
+      this.#numMerged++;
+      return;
+    }
+    this.flush();
+    const numbered = { ...event, sequence_number: event.sequence_number - this.#numMerged };
+    if (isDelta(numbered) && this.#isCongested()) this.#held = numbered;
+    else this.#send(numbered);
+  }
+
+  /** Sends what is held back; call when the socket has drained. */
+  flush(): void {
+    const held = this.#held;
+    this.#held = undefined;
+    if (held !== undefined) this.#send(held);
+  }
+}
+
+function isDelta(event: ResponseEvent): event is DeltaEvent {
+  return (
+    event.type === "response.output_text.delta" ||
+    event.type === "response.function_call_arguments.delta"
+  );
+}
+
+function isSameText(held: DeltaEvent, event: ResponseEvent): event is DeltaEvent {
+  return isDelta(event) && event.type === held.type && event.item_id === held.item_id;
+}

@@ -1,0 +1,60 @@
+/** `POST /v1/chat/completions`, as a translation of one Responses exchange. */
+import type { FastifyInstance } from "fastify";
+import { randomId } from "../base/random-id.ts";
+import { type ChatRequest, parseChatRequest } from "../protocol/chat-request.ts";
+import { ChatChunkEncoder, toChatCompletion } from "../protocol/chat-response.ts";
+import { parseJsonObject } from "../protocol/parse-json.ts";
+import type { ResponseEvent } from "../protocol/responses-types.ts";
+import type { SessionService } from "../session/session-types.ts";
+import type { GatewayLimits } from "./gateway-options.ts";
+import {
+  answerWithEvents,
+  answerWithObject,
+  bodyOf,
+  failedError,
+  type HttpExchange,
+} from "./http-exchange.ts";
+import { requireModel } from "./model-lookup.ts";
+import type { ServiceState } from "./service-state.ts";
+import type { SseStream } from "./sse.ts";
+
+export function addChatRoute(
+  app: FastifyInstance,
+  state: ServiceState,
+  limits: GatewayLimits,
+): void {
+  app.post("/v1/chat/completions", async (request, reply) => {
+    const session = state.requireSession();
+    const chat = parseChatRequest(parseJsonObject(bodyOf(request)));
+    requireModel(session, chat.request.model);
+    const exchange = { state, limits, request, reply };
+    if (chat.request.stream) return streamChat(exchange, session, chat);
+    const response = await answerWithObject(exchange, session, chat.request);
+    return toChatCompletion(newId(), response);
+  });
+}
+
+function newId(): string {
+  return randomId("chatcmpl", "-");
+}
+
+async function streamChat(
+  exchange: HttpExchange,
+  session: SessionService,
+  chat: ChatRequest,
+): Promise<void> {
+  const encoder = new ChatChunkEncoder(newId(), chat.includeUsage);
+  await answerWithEvents(exchange, session, chat.request, {
+    transport: "http",
+    commentAfterMs: exchange.limits.keepaliveMs,
+    write: (event, stream) => writeChunks(encoder, event, stream),
+  });
+}
+
+function writeChunks(encoder: ChatChunkEncoder, event: ResponseEvent, stream: SseStream): void {
+  if (event.type === "response.failed") stream.send({ error: failedError(event.response).body });
+  for (const chunk of encoder.encode(event)) stream.send(chunk);
+  if (event.type === "response.completed" || event.type === "response.incomplete") {
+    stream.sendText("[DONE]");
+  }
+}

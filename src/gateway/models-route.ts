@@ -1,0 +1,47 @@
+/** `/v1/models`: one body for two readers, the OpenAI list and the catalog that Codex reads. */
+import type { FastifyInstance } from "fastify";
+import type { SessionService } from "../session/session-types.ts";
+import { requireModel } from "./model-lookup.ts";
+import type { ServiceState } from "./service-state.ts";
+
+export function addModelRoutes(app: FastifyInstance, state: ServiceState): void {
+  const createdSeconds = Math.floor(Date.now() / 1000);
+  const entryOf = (session: SessionService) => ({
+    id: session.modelId,
+    object: "model",
+    created: createdSeconds,
+    owned_by: "warmloop",
+  });
+  app.get("/v1/models", () => {
+    const session = state.requireSession();
+    return { object: "list", data: [entryOf(session)], models: [catalogEntry(session)] };
+  });
+  app.get<{ Params: { id: string } }>("/v1/models/:id", (request) => {
+    const session = state.requireSession();
+    requireModel(session, request.params.id);
+    return entryOf(session);
+  });
+}
+
+/** The smallest entry that Codex 0.171 takes; `context_window` drives its compaction. */
+function catalogEntry(session: SessionService) {
+  return {
+    slug: session.modelId,
+    display_name: session.modelId,
+    description: "Served by warmloop",
+    supported_reasoning_levels: [],
+    shell_type: "unified_exec",
+    visibility: "list",
+    supported_in_api: true,
+    priority: 1,
+    base_instructions: "You are a coding agent. Use exec_command to run shell commands.",
+    supports_reasoning_summaries: false,
+    support_verbosity: false,
+    apply_patch_tool_type: "freeform",
+    truncation_policy: { mode: "tokens", limit: 2000 },
+    supports_parallel_tool_calls: true,
+    context_window: session.contextTokens,
+    experimental_supported_tools: [],
+    input_modalities: ["text"],
+  };
+}

@@ -1,0 +1,226 @@
+/**
+ * One WebSocket: frames in, lanes, events out. Ends in exactly one way per request: a terminal
+ * event, an error frame, or the socket's end, which cancels what runs and forgets what waits.
+ */
+import type { Socket } from "node:net";
+import type { Logger } from "pino";
+import type { RawData, WebSocket } from "ws";
+import { ApiError, invalidRequest } from "../protocol/api-error.ts";
+import { rateLimited } from "../protocol/engine-error-map.ts";
+import { parseResponsesRequest } from "../protocol/responses-request.ts";
+import type { ResponseEvent } from "../protocol/responses-types.ts";
+import type { ConnectionState, SessionService } from "../session/session-types.ts";
+import { Backlog, DeltaMerger } from "./backlog.ts";
+import { type ClientFrame, parseClientFrame, steerRefusal } from "./client-frame.ts";
+import { errorFrame, toApiError } from "./error-reply.ts";
+import type { GatewayLimits } from "./gateway-options.ts";
+import { watchPeer } from "./heartbeat.ts";
+import { interruptionEvent, shuttingDown } from "./interrupted-response.ts";
+import { LaneQueue } from "./lane-queue.ts";
+import { requireModel } from "./model-lookup.ts";
+import type { ServiceState } from "./service-state.ts";
+
+export const CLOSE_NORMAL = 1000;
+export const CLOSE_GOING_AWAY = 1001;
+const CLOSE_UNSUPPORTED_DATA = 1003;
+const CLOSE_TOO_BIG = 1009;
+const CLOSE_TRY_AGAIN_LATER = 1013;
+
+export interface WebSocketConnectionOptions {
+  readonly socket: WebSocket;
+  /** The TCP socket, for corking and for the bytes that `socket` has queued. */
+  readonly transport: Socket;
+  readonly session: SessionService;
+  readonly state: ServiceState;
+  readonly tenant: string;
+  readonly limits: GatewayLimits;
+  readonly logger: Logger;
+}
+
+export class WebSocketConnection {
+  readonly #options: WebSocketConnectionOptions;
+  readonly #connection: ConnectionState;
+  readonly #lanes: LaneQueue<ClientFrame>;
+  readonly #namedLanes = new Set<string>();
+  readonly #running = new Set<AbortController>();
+  readonly #mergers = new Set<DeltaMerger>();
+  readonly #backlog: Backlog;
+  readonly #ageTimer: NodeJS.Timeout;
+  #isTooOld = false;
+  #isCorked = false;
+
+  constructor(options: WebSocketConnectionOptions) {
+    this.#options = options;
+    const { socket, transport, session, limits } = options;
+    this.#connection = session.openConnection(options.tenant);
+    this.#lanes = new LaneQueue({ ...limits, run: (frame) => this.#run(frame) });
+    this.#backlog = new Backlog({
+      limits,
+      bufferedBytes: () => socket.bufferedAmount,
+      onOverflow: () => this.#cutOff(CLOSE_TRY_AGAIN_LATER, "the client reads too slowly"),
+    });
+    this.#ageTimer = setTimeout(() => this.#reachAgeLimit(), limits.maxConnectionAgeMs).unref();
+    const stopHeartbeat = watchPeer(socket, limits);
+    transport.on("drain", () => this.#onDrain());
+    socket.on("message", (data, isBinary) => this.#onMessage(data, isBinary));
+    socket.on("error", (error) => options.logger.debug({ err: error }, "websocket error"));
+    socket.on("close", () => {
+      stopHeartbeat();
+      this.#onClose();
+    });
+  }
+
+  /** Closes once nothing runs or waits; frames that still arrive are refused with 503. */
+  closeWhenIdle(code: number, reason: string): void {
+    this.#lanes.whenIdle(() => this.#options.socket.close(code, reason));
+  }
+
+  terminate(): void {
+    this.#options.socket.terminate();
+  }
+
+  #onMessage(data: RawData, isBinary: boolean): void {
+    const receivedMs = performance.now();
+    const payload = data as Buffer; // the binary type of ws is its default, one Buffer a message
+    const { maxPayloadBytes } = this.#options.limits;
+    if (payload.byteLength > maxPayloadBytes) {
+      const message = `The message has ${payload.byteLength} bytes, the limit is ${maxPayloadBytes}.`;
+      this.#sendError(new ApiError(413, "invalid_request_error", "payload_too_large", message));
+      this.#cutOff(CLOSE_TOO_BIG, "message too big");
+      return;
+    }
+    try {
+      this.#accept(parseClientFrame(payload, receivedMs));
+    } catch (error) {
+      const apiError = toApiError(error, this.#options.logger);
+      if (isBinary && apiError.body.code === "invalid_json") {
+        this.#options.socket.close(CLOSE_UNSUPPORTED_DATA, "binary frames must hold JSON");
+      } else this.#sendError(apiError);
+    }
+  }
+
+  #accept(frame: ClientFrame): void {
+    const { streamId } = frame;
+    if (frame.type === "response.steer") {
+      this.#send(steerRefusal(frame));
+    } else if (this.#isTooOld) {
+      this.#sendError(this.#ageError(), streamId);
+      this.closeWhenIdle(CLOSE_NORMAL, "connection age limit");
+    } else if (this.#options.state.phase === "draining") {
+      this.#sendError(shuttingDown(), streamId);
+    } else if (!this.#admitLane(streamId)) {
+      const { maxNamedLanes } = this.#options.limits;
+      const message = `This connection has its ${maxNamedLanes} lanes; open another one.`;
+      const code = "websocket_stream_limit_reached";
+      this.#sendError(invalidRequest(code, message, "stream_id"), streamId);
+    } else if (!this.#lanes.tryAdd(frame)) {
+      this.#sendError(rateLimited("Too many requests wait on this connection"), streamId);
+    }
+  }
+
+  #admitLane(streamId: string | undefined): boolean {
+    if (streamId === undefined || this.#namedLanes.has(streamId)) return true;
+    if (this.#namedLanes.size >= this.#options.limits.maxNamedLanes) return false;
+    this.#namedLanes.add(streamId);
+    return true;
+  }
+
+  /** Fields are read when the lane is free, so that errors come in the order of the requests. */
+  async #run(frame: ClientFrame): Promise<void> {
+    const { session, state, tenant, socket, logger } = this.#options;
+    const { streamId, receivedBytes, receivedMs } = frame;
+    const controller = new AbortController();
+    const merger = new DeltaMerger(
+      () => this.#backlog.isCongested,
+      (event) => this.#send(streamId === undefined ? event : { ...event, stream_id: streamId }),
+    );
+    state.add(controller);
+    this.#running.add(controller);
+    this.#mergers.add(merger);
+    try {
+      const request = parseResponsesRequest(frame.fields, "ws");
+      requireModel(session, request.model);
+      const context = {
+        tenant,
+        transport: "ws" as const,
+        connection: this.#connection,
+        ...(streamId === undefined ? {} : { streamId }),
+        receivedBytes,
+        receivedMs,
+      };
+      const emit = (event: ResponseEvent) => merger.push(event);
+      const response = await session.createResponse(request, context, emit, controller.signal);
+      const interruption = interruptionEvent(response, merger.nextSequenceNumber);
+      if (interruption !== undefined) merger.push(interruption);
+    } catch (error) {
+      if (socket.readyState === socket.OPEN) this.#sendError(toApiError(error, logger), streamId);
+    } finally {
+      state.remove(controller);
+      this.#running.delete(controller);
+      this.#mergers.delete(merger);
+    }
+  }
+
+  #sendError(error: ApiError, streamId?: string): void {
+    this.#send(errorFrame(error, streamId));
+  }
+
+  #send(frame: object): void {
+    const { socket } = this.#options;
+    if (socket.readyState !== socket.OPEN) return;
+    this.#cork();
+    socket.send(JSON.stringify(frame));
+    this.#backlog.check();
+  }
+
+  /** Frames of one tick leave in one packet. */
+  #cork(): void {
+    if (this.#isCorked) return;
+    const { transport } = this.#options;
+    this.#isCorked = true;
+    transport.cork();
+    process.nextTick(() => {
+      this.#isCorked = false;
+      transport.uncork();
+    });
+  }
+
+  #onDrain(): void {
+    this.#backlog.reset();
+    for (const merger of this.#mergers) merger.flush();
+  }
+
+  /** The close frame waits behind the backlog, so TCP is cut shortly after it. */
+  #cutOff(code: number, reason: string): void {
+    const { socket, limits } = this.#options;
+    this.#cancelAll();
+    socket.close(code, reason);
+    setTimeout(() => socket.terminate(), limits.closeGraceMs).unref();
+  }
+
+  /** What runs may end; the next request is told to open a new connection. */
+  #reachAgeLimit(): void {
+    this.#isTooOld = true;
+    const { drainTimeoutMs } = this.#options.limits;
+    const closeIdle = () => this.closeWhenIdle(CLOSE_NORMAL, "connection age limit");
+    setTimeout(closeIdle, drainTimeoutMs).unref();
+  }
+
+  #ageError(): ApiError {
+    const minutes = Math.round(this.#options.limits.maxConnectionAgeMs / 60_000);
+    const message = `This connection reached its ${minutes} minute limit; open a new one.`;
+    return invalidRequest("websocket_connection_limit_reached", message);
+  }
+
+  #cancelAll(): void {
+    this.#lanes.clear();
+    for (const controller of this.#running) controller.abort();
+  }
+
+  #onClose(): void {
+    clearTimeout(this.#ageTimer);
+    this.#backlog.reset();
+    this.#cancelAll();
+    this.#lanes.whenIdle(() => this.#connection.close());
+  }
+}

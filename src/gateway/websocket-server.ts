@@ -1,0 +1,113 @@
+/** Upgrades of `/v1/responses`: the checks of every HTTP request, then a `WebSocketConnection`. */
+import type { IncomingMessage, Server } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type { Logger } from "pino";
+import { WebSocketServer } from "ws";
+import { randomId } from "../base/random-id.ts";
+import { ApiError } from "../protocol/api-error.ts";
+import { overloaded } from "../protocol/engine-error-map.ts";
+import type { AccessPolicy } from "./access.ts";
+import { toApiError } from "./error-reply.ts";
+import type { GatewayLimits } from "./gateway-options.ts";
+import { rawErrorResponse } from "./raw-error.ts";
+import type { ServiceState } from "./service-state.ts";
+import { CLOSE_GOING_AWAY, WebSocketConnection } from "./websocket-connection.ts";
+
+export interface ResponsesSocketServerOptions {
+  readonly access: AccessPolicy;
+  readonly state: ServiceState;
+  readonly limits: GatewayLimits;
+  readonly logger: Logger;
+}
+
+export class ResponsesSocketServer {
+  readonly #options: ResponsesSocketServerOptions;
+  readonly #wss: WebSocketServer;
+  readonly #connections = new Set<WebSocketConnection>();
+
+  constructor(options: ResponsesSocketServerOptions) {
+    this.#options = options;
+    const { maxPayloadBytes } = options.limits;
+    this.#wss = new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      perMessageDeflate: false,
+      // ws closes at its own limit without a word; up to here the client gets an error frame first.
+      maxPayload: 2 * maxPayloadBytes,
+    });
+    this.#wss.on("headers", (headers) => {
+      headers.push(
+        `x-request-id: ${randomId("req")}`,
+        `x-codex-websocket-max-message-bytes: ${maxPayloadBytes}`,
+      );
+    });
+    this.#wss.on("wsClientError", (error, socket) => {
+      const problem = new ApiError(400, "invalid_request_error", null, error.message);
+      refuse(socket, problem);
+    });
+  }
+
+  attach(server: Server): void {
+    server.on("upgrade", (request, socket, head) => this.#onUpgrade(request, socket, head));
+  }
+
+  /** Idle connections close at once, others after what they have accepted. */
+  drain(): void {
+    for (const connection of this.#connections) {
+      connection.closeWhenIdle(CLOSE_GOING_AWAY, "the server is shutting down");
+    }
+  }
+
+  terminateAll(): void {
+    for (const connection of this.#connections) connection.terminate();
+  }
+
+  #onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const { access, state, limits, logger } = this.#options;
+    socket.on("error", (error) => logger.debug({ err: error }, "upgrade socket error"));
+    try {
+      access.checkSource(request.headers);
+      checkTarget(request);
+      const tenant = access.authenticate(request.headers);
+      const session = state.requireSession();
+      if (this.#connections.size >= limits.maxConnections) {
+        throw overloaded(`All ${limits.maxConnections} connections are in use.`);
+      }
+      this.#wss.handleUpgrade(request, socket, head, (webSocket) => {
+        const transport = socket as Socket;
+        const connection = new WebSocketConnection({
+          socket: webSocket,
+          transport,
+          session,
+          state,
+          tenant,
+          limits,
+          logger,
+        });
+        this.#connections.add(connection);
+        webSocket.on("close", () => this.#connections.delete(connection));
+      });
+    } catch (error) {
+      refuse(socket, toApiError(error, logger));
+    }
+  }
+}
+
+function checkTarget(request: IncomingMessage): void {
+  const path = request.url?.replace(/\?.*$/s, "");
+  if (path !== "/v1/responses") {
+    throw new ApiError(
+      404,
+      "invalid_request_error",
+      null,
+      "WebSockets are served at /v1/responses.",
+    );
+  }
+  if (request.headers.upgrade?.toLowerCase() === "websocket") return;
+  throw new ApiError(400, "invalid_request_error", null, "Only upgrades to websocket are served.");
+}
+
+function refuse(socket: Duplex, error: ApiError): void {
+  socket.end(rawErrorResponse(error));
+}

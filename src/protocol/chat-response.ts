@@ -1,0 +1,145 @@
+/**
+ * Responses output in the form of Chat Completions: one object, or a stream of chunks. A call is
+ * sent when it is complete, in two chunks: its pieces could not be taken back if the token cap cut
+ * it, and clients run what they were given. Pure.
+ */
+import type {
+  ChatChunk,
+  ChatCompletion,
+  ChatCompletionToolCall,
+  ChatDelta,
+  ChatFinishReason,
+  ChatUsage,
+} from "./chat-types.ts";
+import type {
+  OutputFunctionCall,
+  OutputItem,
+  ResponseEvent,
+  ResponseObject,
+  Usage,
+} from "./responses-types.ts";
+
+/** Clients only compare it between answers; sampling here depends on the model alone. */
+const SYSTEM_FINGERPRINT = "fp_warmloop";
+
+/** `response` is completed or incomplete. */
+export function toChatCompletion(id: string, response: ResponseObject): ChatCompletion {
+  const calls = response.output.filter(isFunctionCall).map(toToolCall);
+  const text = textOf(response.output);
+  return {
+    id,
+    object: "chat.completion",
+    created: response.created_at,
+    model: response.model,
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: "assistant",
+          content: text === "" && calls.length > 0 ? null : text,
+          refusal: null,
+          ...(calls.length > 0 ? { tool_calls: calls } : {}),
+        },
+        logprobs: null,
+        finish_reason: finishReasonOf(response),
+      },
+    ],
+    usage: toChatUsage(response.usage),
+    system_fingerprint: SYSTEM_FINGERPRINT,
+  };
+}
+
+/** Chunks of one streamed answer. A failed response has none: the caller writes its error. */
+export class ChatChunkEncoder {
+  readonly #id: string;
+  readonly #includeUsage: boolean;
+  #created = 0;
+  #model = "";
+  #numCalls = 0;
+
+  constructor(id: string, includeUsage: boolean) {
+    this.#id = id;
+    this.#includeUsage = includeUsage;
+  }
+
+  encode(event: ResponseEvent): readonly ChatChunk[] {
+    switch (event.type) {
+      case "response.created":
+        this.#created = event.response.created_at;
+        this.#model = event.response.model;
+        return [this.#chunk({ role: "assistant", content: "" })];
+      case "response.output_text.delta":
+        return [this.#chunk({ content: event.delta })];
+      case "response.output_item.done":
+        return event.item.type === "function_call" ? this.#callChunks(event.item) : [];
+      case "response.completed":
+      case "response.incomplete":
+        return this.#lastChunks(event.response);
+      default:
+        return [];
+    }
+  }
+
+  #callChunks(call: OutputFunctionCall): readonly ChatChunk[] {
+    const index = this.#numCalls++;
+    const { name } = call;
+    const start = {
+      index,
+      id: call.call_id,
+      type: "function" as const,
+      function: { name, arguments: "" },
+    };
+    const rest = { index, function: { arguments: call.arguments } };
+    return [this.#chunk({ tool_calls: [start] }), this.#chunk({ tool_calls: [rest] })];
+  }
+
+  #lastChunks(response: ResponseObject): readonly ChatChunk[] {
+    const last = this.#chunk({}, finishReasonOf(response));
+    if (!this.#includeUsage) return [last];
+    return [last, { ...last, choices: [], usage: toChatUsage(response.usage) }];
+  }
+
+  #chunk(delta: ChatDelta, finishReason: ChatFinishReason | null = null): ChatChunk {
+    return {
+      id: this.#id,
+      object: "chat.completion.chunk",
+      created: this.#created,
+      model: this.#model,
+      choices: [{ index: 0, delta, logprobs: null, finish_reason: finishReason }],
+      ...(this.#includeUsage ? { usage: null } : {}),
+      system_fingerprint: SYSTEM_FINGERPRINT,
+    };
+  }
+}
+
+function finishReasonOf(response: ResponseObject): ChatFinishReason {
+  if (response.incomplete_details?.reason === "max_output_tokens") return "length";
+  if (response.incomplete_details?.reason === "content_filter") return "content_filter";
+  return response.output.some(isFunctionCall) ? "tool_calls" : "stop";
+}
+
+function toChatUsage(usage: Usage | null): ChatUsage | null {
+  if (usage === null) return null;
+  return {
+    prompt_tokens: usage.input_tokens,
+    completion_tokens: usage.output_tokens,
+    total_tokens: usage.total_tokens,
+    prompt_tokens_details: { cached_tokens: usage.input_tokens_details.cached_tokens },
+    completion_tokens_details: { reasoning_tokens: usage.output_tokens_details.reasoning_tokens },
+  };
+}
+
+function textOf(output: readonly OutputItem[]): string {
+  return output
+    .flatMap((item) => (item.type === "message" ? item.content.map((part) => part.text) : []))
+    .join("");
+}
+
+function toToolCall(call: OutputFunctionCall): ChatCompletionToolCall {
+  const { name, arguments: argumentsText } = call;
+  return { id: call.call_id, type: "function", function: { name, arguments: argumentsText } };
+}
+
+function isFunctionCall(item: OutputItem): item is OutputFunctionCall {
+  return item.type === "function_call";
+}

@@ -1,0 +1,64 @@
+/** Wire types of Chat Completions answers. Field names are the wire's own. */
+
+export type ChatFinishReason = "stop" | "length" | "tool_calls" | "content_filter";
+
+export interface ChatUsage {
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly total_tokens: number;
+  readonly prompt_tokens_details: { readonly cached_tokens: number };
+  readonly completion_tokens_details: { readonly reasoning_tokens: number };
+}
+
+export interface ChatCompletionToolCall {
+  readonly id: string;
+  readonly type: "function";
+  readonly function: { readonly name: string; readonly arguments: string };
+}
+
+export interface ChatCompletion {
+  readonly id: string;
+  readonly object: "chat.completion";
+  readonly created: number;
+  readonly model: string;
+  readonly choices: readonly {
+    readonly index: 0;
+    readonly message: {
+      readonly role: "assistant";
+      readonly content: string | null;
+      readonly refusal: null;
+      readonly tool_calls?: readonly ChatCompletionToolCall[];
+    };
+    readonly logprobs: null;
+    readonly finish_reason: ChatFinishReason;
+  }[];
+  readonly usage: ChatUsage | null;
+  readonly system_fingerprint: string;
+}
+
+export interface ChatDelta {
+  readonly role?: "assistant";
+  readonly content?: string;
+  readonly tool_calls?: readonly {
+    readonly index: number;
+    readonly id?: string;
+    readonly type?: "function";
+    readonly function: { readonly name?: string; readonly arguments: string };
+  }[];
+}
+
+export interface ChatChunk {
+  readonly id: string;
+  readonly object: "chat.completion.chunk";
+  readonly created: number;
+  readonly model: string;
+  readonly choices: readonly {
+    readonly index: 0;
+    readonly delta: ChatDelta;
+    readonly logprobs: null;
+    readonly finish_reason: ChatFinishReason | null;
+  }[];
+  /** Present on every chunk when the client asked for usage, set on the last one. */
+  readonly usage?: ChatUsage | null;
+  readonly system_fingerprint: string;
+}

@@ -1,0 +1,348 @@
+import { once } from "node:events";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { WebSocket } from "ws";
+import { engineApiError } from "../../../src/protocol/engine-error-map.ts";
+import { begin, emitDelta, end, type FakeTurn, holdUntilAborted } from "./fake-session.ts";
+import { type Frame, isTerminal, startGateway, type TestGateway } from "./test-gateway.ts";
+
+let server: TestGateway;
+afterEach(async () => {
+  vi.useRealTimers();
+  await server.gateway.close();
+});
+
+const isError = (frame: Frame) => frame.type === "error";
+
+/** Turns stay open until the test ends them, in any order. */
+function holdTurns() {
+  const held: (() => void)[] = [];
+  server.session.script = (turn: FakeTurn) => {
+    begin(turn);
+    return new Promise((resolve) => {
+      held.push(() => resolve(end(turn, [])));
+    });
+  };
+  return held;
+}
+
+describe("frames", () => {
+  test("a response is the same events as on SSE, one frame each", async () => {
+    server = await startGateway();
+    const socket = await server.connect();
+    socket.create({ generate: false, stream: false });
+    const frames = await socket.until(isTerminal);
+    expect(frames.map((frame) => frame.type)).toEqual([
+      "response.created",
+      "response.in_progress",
+      "response.output_text.delta",
+      "response.output_text.delta",
+      "response.completed",
+    ]);
+    expect(frames.map((frame) => frame.sequence_number)).toEqual([0, 1, 2, 3, 4]);
+    expect(frames.some((frame) => "stream_id" in frame)).toBe(false);
+    expect(server.session.turns[0]).toMatchObject({
+      request: { generate: false, stream: true },
+      context: { transport: "ws", tenant: "default" },
+    });
+  });
+
+  test.each([
+    ["{", "400 invalid_json", null],
+    ["[]", "400 invalid_json", null],
+    ['{"type":"response.append"}', "400 unknown_event_type", "type"],
+    ["{}", "400 unknown_event_type", "type"],
+    ['{"type":"response.create","stream_id":""}', "400 invalid_stream_id", "stream_id"],
+    ['{"type":"response.create","input":"x"}', "400 missing_required_parameter", "model"],
+    ['{"type":"response.create","model":1}', "400 invalid_type", "model"],
+  ])("%s is an error frame and the connection stays", async (text, error, param) => {
+    server = await startGateway();
+    const socket = await server.connect();
+    socket.socket.send(text);
+    const [frame] = await socket.until(isError);
+    const body = frame?.error as Record<string, unknown>;
+    expect(`${frame?.status} ${body.code}`).toBe(error);
+    expect(body.param).toBe(param);
+    expect(Object.keys(body).sort()).toEqual(["code", "message", "param", "type"]);
+    socket.create();
+    await socket.until((next) => next.type === "response.completed");
+  });
+
+  test("an engine error before the response is a frame with status and headers", async () => {
+    server = await startGateway();
+    server.session.script = () => {
+      throw engineApiError("ERR_QUEUE_FULL", "the queue is full");
+    };
+    const socket = await server.connect();
+    socket.create({ stream_id: "main" });
+    const [frame] = await socket.until(isError);
+    expect(frame).toMatchObject({
+      status: 429,
+      stream_id: "main",
+      headers: { "retry-after": "1" },
+      error: { code: "rate_limit_exceeded" },
+    });
+  });
+
+  test("a binary frame is read as text; binary garbage closes with 1003", async () => {
+    server = await startGateway();
+    const socket = await server.connect();
+    const frame = { type: "response.create", model: "fake-model", input: "hi" };
+    socket.socket.send(Buffer.from(JSON.stringify(frame)));
+    await socket.until(isTerminal);
+    socket.socket.send(Buffer.from([0xff, 0xfe, 0x00]));
+    expect(await socket.closed).toBe(1003);
+  });
+
+  test("text that is not UTF-8 closes with 1007", async () => {
+    server = await startGateway();
+    const socket = await server.connect();
+    socket.socket.send(Buffer.from([0xc3, 0x28]), { binary: false });
+    expect(await socket.closed).toBe(1007);
+  });
+
+  test("a message over the limit gets a 413 frame, then 1009", async () => {
+    server = await startGateway({ limits: { maxPayloadBytes: 1000 } });
+    const socket = await server.connect();
+    socket.create({ input: "x".repeat(1000) });
+    expect(await socket.until(isError)).toMatchObject([
+      { status: 413, error: { code: "payload_too_large" } },
+    ]);
+    expect(await socket.closed).toBe(1009);
+  });
+
+  test("a message far over the limit is not even buffered", async () => {
+    server = await startGateway({ limits: { maxPayloadBytes: 1000 } });
+    const socket = await server.connect();
+    socket.create({ input: "x".repeat(3000) });
+    expect(await socket.closed).toBe(1009);
+    expect(socket.frames).toEqual([]);
+  });
+
+  test("steering is refused with its input", async () => {
+    server = await startGateway();
+    const socket = await server.connect();
+    socket.send({ type: "response.steer", previous_response_id: "resp_1", input: "faster" });
+    expect(await socket.until((frame) => frame.type === "response.steer.failed")).toMatchObject([
+      {
+        error: { code: "steering_not_supported" },
+        steer: { previous_response_id: "resp_1", input: "faster" },
+      },
+    ]);
+  });
+});
+
+describe("lanes", () => {
+  test("one lane is first in, first out; another runs beside it", async () => {
+    server = await startGateway();
+    const held = holdTurns();
+    const socket = await server.connect();
+    socket.create({ input: "one" });
+    socket.create({ input: "two" });
+    socket.create({ input: "three", stream_id: "side" });
+    await socket.until((frame) => frame.type === "response.in_progress", 2);
+    expect(held).toHaveLength(2);
+    held[1]?.();
+    const sideFrames = await socket.until(isTerminal);
+    expect(sideFrames.at(-1)).toMatchObject({ stream_id: "side", type: "response.completed" });
+    expect(held).toHaveLength(2);
+    held[0]?.();
+    await socket.until((frame) => frame.type === "response.in_progress", 3);
+    expect(held).toHaveLength(3);
+    held[2]?.();
+    await socket.until(isTerminal, 3);
+  });
+
+  test("the 17th request waits, the 33rd named lane is refused", async () => {
+    server = await startGateway();
+    const held = holdTurns();
+    const socket = await server.connect();
+    for (let i = 0; i < 33; i++) socket.create({ stream_id: `lane-${i}` });
+    const frames = await socket.until(isError);
+    expect(frames.at(-1)).toMatchObject({
+      status: 400,
+      stream_id: "lane-32",
+      error: { code: "websocket_stream_limit_reached", param: "stream_id" },
+    });
+    expect(held).toHaveLength(16);
+    held[0]?.();
+    await socket.until((frame) => frame.type === "response.in_progress", 17);
+    expect(held).toHaveLength(17);
+  });
+
+  test("a full queue answers 429 and goes on", async () => {
+    server = await startGateway({ limits: { maxWaitingRequests: 1 } });
+    const held = holdTurns();
+    const socket = await server.connect();
+    for (let i = 0; i < 3; i++) socket.create();
+    expect((await socket.until(isError)).at(-1)).toMatchObject({
+      status: 429,
+      error: { code: "rate_limit_exceeded" },
+    });
+    held[0]?.();
+    await socket.until((frame) => frame.type === "response.in_progress", 2);
+    held[1]?.();
+    await socket.until((frame) => frame.type === "response.completed", 2);
+  });
+});
+
+describe("lifetime", () => {
+  test("a client that drops TCP cancels what runs and forgets what waits", async () => {
+    server = await startGateway();
+    const aborted = new Promise<void>((resolve) => {
+      server.session.script = (turn) => {
+        turn.signal.addEventListener("abort", () => resolve());
+        return holdUntilAborted(turn);
+      };
+    });
+    const socket = await server.connect();
+    socket.create();
+    socket.create();
+    await socket.until((frame) => frame.type === "response.in_progress");
+    expect(server.session.numOpenConnections).toBe(1);
+    socket.socket.terminate();
+    await aborted;
+    await expect.poll(() => server.session.numOpenConnections).toBe(0);
+    expect(server.session.turns).toHaveLength(1);
+  });
+
+  test("past its age the running response ends and the next request is told to reconnect", async () => {
+    server = await startGateway();
+    const held = holdTurns();
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const socket = await server.connect();
+    socket.create();
+    await socket.until((frame) => frame.type === "response.in_progress");
+    vi.advanceTimersByTime(60 * 60_000);
+    socket.create();
+    expect((await socket.until(isError)).at(-1)).toMatchObject({
+      status: 400,
+      error: {
+        code: "websocket_connection_limit_reached",
+        message: "This connection reached its 60 minute limit; open a new one.",
+      },
+    });
+    held[0]?.();
+    expect(await socket.closed).toBe(1000);
+    expect(socket.frames.at(-1)?.type).toBe("response.completed");
+  });
+
+  test("a peer that answers no ping is cut", async () => {
+    server = await startGateway({ limits: { pingIntervalMs: 5, pongTimeoutMs: 5 } });
+    const socket = await server.connect({ autoPong: false });
+    expect(await socket.closed).toBe(1006);
+  });
+
+  test("a drain closes idle sockets with 1001, busy ones after their response", async () => {
+    server = await startGateway();
+    const held = holdTurns();
+    const idle = await server.connect();
+    const busy = await server.connect();
+    busy.create();
+    await busy.until((frame) => frame.type === "response.in_progress");
+    const drained = server.gateway.drain(60_000);
+    expect(await idle.closed).toBe(1001);
+    busy.create({ stream_id: "late" });
+    await busy.until(isError);
+    held[0]?.();
+    expect(await busy.closed).toBe(1001);
+    expect(busy.frames.map((frame) => frame.type)).toEqual([
+      "response.created",
+      "response.in_progress",
+      "error",
+      "response.completed",
+    ]);
+    await drained;
+  });
+
+  test("a response that outlasts the drain ends with response.failed", async () => {
+    server = await startGateway();
+    server.session.script = holdUntilAborted;
+    const socket = await server.connect();
+    socket.create();
+    await socket.until((frame) => frame.type === "response.in_progress");
+    await server.gateway.drain(1);
+    expect(await socket.closed).toBe(1001);
+    expect(socket.frames.at(-1)).toMatchObject({ type: "response.failed", sequence_number: 2 });
+  });
+});
+
+describe("back-pressure", () => {
+  test("a client that reads slowly gets merged deltas, all of the text and no gap", async () => {
+    server = await startGateway({ limits: { softBacklogBytes: 1 << 16 } });
+    const numDeltas = 4_000;
+    server.session.script = async (turn) => {
+      begin(turn);
+      for (let i = 0; i < numDeltas; i++) emitDelta(turn, `${i} ${"x".repeat(500)};`);
+      return end(turn, []);
+    };
+    const socket = await server.connect();
+    socket.create();
+    const frames = await socket.until(isTerminal);
+    expect(frames.length).toBeLessThan(numDeltas);
+    frames.forEach((frame, index) => {
+      expect(frame.sequence_number).toBe(index);
+    });
+    const text = frames.map((frame) => frame.delta ?? "").join("");
+    expect(text.match(/\d+ /g)?.map(Number)).toEqual(
+      Array.from({ length: numDeltas }, (_, i) => i),
+    );
+  });
+
+  test("a client that reads nothing is cut with 1013 and its responses cancelled", async () => {
+    server = await startGateway({
+      limits: {
+        softBacklogBytes: 1 << 16,
+        hardBacklogBytes: 1 << 30,
+        drainTimeoutMs: 20,
+        closeGraceMs: 20,
+      },
+    });
+    const aborted = new Promise<void>((resolve) => {
+      server.session.script = (turn) => {
+        turn.signal.addEventListener("abort", () => resolve());
+        const ended = holdUntilAborted(turn);
+        for (let i = 0; i < 64; i++) emitDelta(turn, "x".repeat(1 << 20));
+        return ended;
+      };
+    });
+    const socket = await server.connect();
+    socket.create();
+    socket.socket.pause();
+    await aborted;
+    await expect.poll(() => server.session.numOpenConnections).toBe(0);
+  });
+});
+
+describe("handshake", () => {
+  async function refusal(url: string, options = {}) {
+    const socket = new WebSocket(url, options);
+    socket.on("error", () => undefined);
+    const [, response] = await once(socket, "unexpected-response");
+    const chunks: Buffer[] = [];
+    for await (const chunk of response) chunks.push(chunk);
+    const body = JSON.parse(Buffer.concat(chunks).toString());
+    socket.terminate();
+    return { status: response.statusCode, headers: response.headers, code: body.error.code };
+  }
+
+  test("101 announces the message limit and an id", async () => {
+    server = await startGateway();
+    const socket = new WebSocket(`ws://localhost:${server.port}/v1/responses?x=1`);
+    const [response] = await once(socket, "upgrade");
+    expect(response.headers["x-codex-websocket-max-message-bytes"]).toBe(String(32 * 1024 * 1024));
+    expect(response.headers["x-request-id"]).toMatch(/^req_/);
+    expect(response.headers["sec-websocket-extensions"]).toBeUndefined();
+    socket.terminate();
+  });
+
+  test("other paths are 404, loading and full servers 503 with retry-after", async () => {
+    server = await startGateway({ isLoading: true, limits: { maxConnections: 1 } });
+    const url = `ws://127.0.0.1:${server.port}/v1/responses`;
+    expect(await refusal(`ws://127.0.0.1:${server.port}/v1/other`)).toMatchObject({ status: 404 });
+    expect(await refusal(url)).toMatchObject({ status: 503, code: "server_is_overloaded" });
+    server.gateway.setReady(server.session);
+    await server.connect();
+    const full = await refusal(url);
+    expect([full.status, full.headers["retry-after"]]).toEqual([503, "1"]);
+  });
+});
