@@ -21,13 +21,18 @@ export function toChatMessages(
   items: readonly InputItem[],
 ): readonly ChatMessage[] {
   const messages: ChatMessage[] = [];
-  const [first] = items;
-  const leading = first?.type === "message" && isSystem(first.role) ? [textOf(first)] : [];
-  const systemTexts = [...(instructions ? [instructions] : []), ...leading];
+  const leading = leadingItems(items);
+  const systemTexts = [...(instructions ? [instructions] : []), ...leading.map(textOf)];
   if (systemTexts.length > 0) messages.push({ role: "system", content: systemTexts.join("\n\n") });
   const callNames = new Map<string, string>();
   for (const item of items.slice(leading.length)) appendItem(messages, item, callNames);
   return messages;
+}
+
+/** The item that belongs to the first system turn: one or none. */
+export function leadingItems(items: readonly InputItem[]): readonly MessageItem[] {
+  const [first] = items;
+  return first?.type === "message" && isSystem(first.role) ? [first] : [];
 }
 
 export function toChatTools(tools: readonly FunctionTool[]): readonly ChatTool[] {

@@ -40,6 +40,6 @@ function lastMarker(text: string, markers: readonly string[]): number {
 }
 
 /** A suffix of rendered text is rendered text. */
-function sliceRendered(text: RenderedText, start: number): RenderedText {
+export function sliceRendered(text: RenderedText, start: number): RenderedText {
   return text.slice(start) as RenderedText;
 }

@@ -13,7 +13,7 @@ import {
 import type { LiveSequence } from "./lane-state.ts";
 import type { Prompt } from "./prompt-builder.ts";
 
-export type TurnOptions = Omit<TurnRequest, "tokens" | "continueFrom" | "fork">;
+export type TurnOptions = Omit<TurnRequest, "tokens" | "continueFrom" | "fork" | "laneWorkerId">;
 
 export interface ParentSequence {
   readonly sequence: LiveSequence;
@@ -47,7 +47,12 @@ export async function runOnEngine(
       if (!(error instanceof EngineError) || error.code !== "ERR_SEQUENCE_RELEASED") throw error;
     }
   }
-  const request: TurnRequest = { ...options, tokens: prompt.tokens.toArray() };
+  const laneWorkerId = parent?.sequence.workerId;
+  const request: TurnRequest = {
+    ...options,
+    tokens: prompt.tokens.toArray(),
+    ...(laneWorkerId !== undefined && { laneWorkerId }),
+  };
   const result = await endpoint.runTurn(request, onEvent, signal);
   return { result, wasReleased: live !== undefined };
 }

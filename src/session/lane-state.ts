@@ -45,21 +45,36 @@ export class LiveSequence {
   readonly #endpoint: Pick<EngineEndpoint, "release">;
   readonly #ready: Promise<SequenceRef | undefined>;
   #isHeld = true;
+  #workerId: number | undefined;
 
-  /** `ready` must not reject. */
+  /**
+   * @param ready must not reject
+   * @param parentWorkerId where the lane ran before, for a state without a sequence
+   */
   constructor(
     endpoint: Pick<EngineEndpoint, "release">,
     ready: SequenceRef | undefined | Promise<SequenceRef | undefined>,
+    parentWorkerId?: number,
   ) {
     this.#endpoint = endpoint;
-    this.#ready = Promise.resolve(ready);
+    this.#workerId = parentWorkerId;
+    this.#ready = Promise.resolve(ready).then((sequence) => {
+      this.#workerId = sequence?.workerId ?? parentWorkerId;
+      return sequence;
+    });
+  }
+
+  /** The worker whose cache knows the lane; known once the sequence is ready. */
+  get workerId(): number | undefined {
+    return this.#workerId;
   }
 
   /** For the one continuation that advances it; later callers get undefined. */
   async take(): Promise<SequenceRef | undefined> {
-    if (!this.#isHeld) return undefined;
+    const wasHeld = this.#isHeld;
     this.#isHeld = false;
-    return this.#ready;
+    const sequence = await this.#ready;
+    return wasHeld ? sequence : undefined;
   }
 
   /** For a branch: it stays held at this state. undefined once it was taken or released. */

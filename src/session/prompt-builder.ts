@@ -6,12 +6,15 @@
  */
 import { invalidRequest } from "../protocol/api-error.ts";
 import type { InputItem, MissReason } from "../protocol/responses-types.ts";
-import type { ChatTemplate, RenderedText, TextModel } from "../text/text-types.ts";
-import { toChatMessages, toChatTools } from "./chat-messages.ts";
-import { continuationSuffix } from "./delta-render.ts";
+import { TemplateError } from "../text/text-errors.ts";
+import type { ChatMessage, ChatTemplate, RenderedText, TextModel } from "../text/text-types.ts";
+import { leadingItems, toChatMessages, toChatTools } from "./chat-messages.ts";
+import { continuationSuffix, sliceRendered } from "./delta-render.ts";
 import type { LaneState, PromptHead } from "./lane-state.ts";
-import { TokenCache } from "./token-cache.ts";
+import { type EncodedPrompt, TokenCache } from "./token-cache.ts";
 import { TokenList } from "./token-list.ts";
+
+const MAX_MARKER_CHARS = 64; // the longest control literals seen have 30
 
 export interface Prompt {
   readonly text: RenderedText;
@@ -52,7 +55,7 @@ export class PromptBuilder {
     const parent = request.parent?.tokens.length === 0 ? undefined : request.parent;
     const continued = parent && this.#continue(parent, text);
     if (continued) return continued;
-    const { ids, numTokenizedTokens } = this.#cache.encode(request.tenant, text);
+    const { ids, numTokenizedTokens } = this.#encodeWhole(request, text);
     return {
       text,
       tokens: TokenList.from(ids),
@@ -62,13 +65,50 @@ export class PromptBuilder {
     };
   }
 
+  /** Instructions and tools are cached apart: a task with the same ones encodes its own words only. */
+  #encodeWhole({ tenant, head, items }: PromptRequest, text: RenderedText): EncodedPrompt {
+    const headText = this.#headText(head, items);
+    const rest = sliceRendered(text, headText.length);
+    if (headText === "" || !text.startsWith(headText) || !this.#startsWithMarker(rest)) {
+      return this.#cache.encode(tenant, text);
+    }
+    const first = this.#cache.encode(tenant, headText);
+    const second = this.#cache.encode(tenant, rest);
+    return {
+      ids: Int32Array.from([...first.ids, ...second.ids]),
+      numTokenizedTokens: first.numTokenizedTokens + second.numTokenizedTokens,
+    };
+  }
+
+  /** Empty when there is no system turn, or none that the template shows without a user turn. */
+  #headText(head: PromptHead, items: readonly InputItem[]): RenderedText {
+    try {
+      return this.#renderMessages(
+        head,
+        toChatMessages(head.instructions, leadingItems(items)),
+        false,
+      );
+    } catch (error) {
+      if (error instanceof TemplateError) return "" as RenderedText;
+      throw error;
+    }
+  }
+
+  /** In front of a control token, and surely only there, two parts have the ids of the whole. */
+  #startsWithMarker(text: RenderedText): boolean {
+    const start = text.slice(0, MAX_MARKER_CHARS);
+    const [id] = this.#model.tokenizer.encodePlain(start, { parseSpecial: true, addBos: false });
+    return id !== undefined && this.#model.tokenizer.tokenBytes(id).length === 0;
+  }
+
   #continue(parent: LaneState, text: RenderedText): Prompt | undefined {
     if (parent.generation === "cut") return undefined;
     const { promptText } = parent;
     const closedText =
       parent.generation === "none" ? undefined : this.#render(parent.head, parent.items, false);
     const suffix = continuationSuffix({ promptText, closedText }, text, this.#endMarkers);
-    if (suffix === undefined) return undefined;
+    if (suffix === undefined || (suffix !== "" && !this.#startsWithMarker(suffix)))
+      return undefined;
     const ids = this.#model.tokenizer.encode(suffix, { addBos: false });
     const kept = this.#keptTokens(parent, ids[0]);
     return {
@@ -96,20 +136,27 @@ export class PromptBuilder {
       : { tokens: tokens.prefix(tokens.length - 1), isMarkerGenerated: false };
   }
 
+  /** @throws {ApiError} */
   #render(head: PromptHead, items: readonly InputItem[], addGenerationPrompt: boolean) {
-    const messages = toChatMessages(head.instructions, items);
-    // Not even the head can be warmed: templates put the first message into it.
-    if (messages.length === 0 && !addGenerationPrompt) return "" as RenderedText;
     try {
-      return this.template.render(messages, {
-        tools: toChatTools(head.tools),
-        addGenerationPrompt,
-        date: head.date,
-      });
+      const messages = toChatMessages(head.instructions, items);
+      return this.#renderMessages(head, messages, addGenerationPrompt);
     } catch (error) {
-      if (!(error instanceof Error) || error.name !== "TemplateError") throw error;
+      if (!(error instanceof TemplateError)) throw error;
       throw invalidRequest("invalid_value", `the chat template failed: ${error.message}`, "input");
     }
+  }
+
+  /** @throws {TemplateError} */
+  #renderMessages(
+    head: PromptHead,
+    messages: readonly ChatMessage[],
+    addGenerationPrompt: boolean,
+  ): RenderedText {
+    // Not even the head can be warmed without a message: templates put the first one into it.
+    if (messages.length === 0 && !addGenerationPrompt) return "" as RenderedText;
+    const tools = toChatTools(head.tools);
+    return this.template.render(messages, { tools, addGenerationPrompt, date: head.date });
   }
 }
 

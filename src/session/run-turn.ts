@@ -113,19 +113,20 @@ function settle(
   const { result } = run;
   const { endpoint, metrics } = dependencies;
   const usage = usageOfRun(turn, run);
-  metrics.recordRun(turnMeasures(turn, run, usage));
   if (result.finish === "aborted" || signal.aborted) {
     if (result.sequence) endpoint.release(result.sequence);
+    metrics.recordRun(turnMeasures(turn, run, usage));
     return abandon(emitter, dependencies);
   }
   const isCapped = result.finish === "length";
   const response = isCapped ? emitter.reachedTokenCap(usage) : emitter.completed(usage);
+  metrics.recordRun(turnMeasures(turn, run, usage));
   metrics.recordFinish(isCapped ? "length" : "stop");
   const lane = laneOf(turn, {
     items: [...turn.items, ...outputToInput(response.output)],
     tokens: turn.prompt.tokens.append(result.tokens),
     generation: emitter.output.hasDroppedCall ? "cut" : "whole",
-    sequence: new LiveSequence(endpoint, result.sequence),
+    sequence: new LiveSequence(endpoint, result.sequence, turn.parent?.sequence.workerId),
   });
   return { response, lane };
 }

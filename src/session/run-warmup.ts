@@ -4,8 +4,8 @@
  * sequence; should the prefill fail, that turn submits its full list.
  */
 import { createDeferred } from "../base/deferred.ts";
-import type { SequenceRef, TurnEvent } from "../engine/endpoint.ts";
-import type { ResponseEvent } from "../protocol/responses-types.ts";
+import type { SequenceRef, TurnEvent, TurnResult } from "../engine/endpoint.ts";
+import type { ResponseEvent, Usage } from "../protocol/responses-types.ts";
 import { runOnEngine } from "./engine-run.ts";
 import { LiveSequence } from "./lane-state.ts";
 import { missReason } from "./miss-reason.ts";
@@ -39,49 +39,58 @@ export async function runWarmup(
   const tooLong = contextError(turn, dependencies);
   if (tooLong) return rejectPrompt(turn, emitter, tooLong);
   const prefill = startPrefill(turn, dependencies, shutdown);
-  const cachedTokens = await prefill.cachedAtStart;
-  const { parent, prompt } = turn;
-  const liveHit = parent !== undefined && cachedTokens >= prompt.numKeptTokens;
-  const usage = usageOf({
-    inputTokens: prompt.tokens.length,
-    cachedTokens,
-    outputTokens: 0,
-    missReason: missReason({ parent, prompt, cachedTokens, liveHit, wasReleased: false }),
-  });
+  const usage = usageAtStart(turn, await prefill.admission);
   const response = emitter.warmedUp(usage);
   const lane = laneOf(turn, {
     items: turn.items,
-    tokens: prompt.tokens,
+    tokens: turn.prompt.tokens,
     generation: "none",
-    sequence: new LiveSequence(dependencies.endpoint, prefill.sequence),
+    sequence: new LiveSequence(
+      dependencies.endpoint,
+      prefill.sequence,
+      turn.parent?.sequence.workerId,
+    ),
   });
   return { response, lane };
 }
 
+type Admission = Pick<TurnResult, "cachedTokens" | "liveHit">;
+
+/** What was cached at that moment; nothing is known of a prompt that still waits. */
+function usageAtStart({ parent, prompt }: Turn, admission: Admission | undefined): Usage {
+  const inputTokens = prompt.tokens.length;
+  if (!admission) {
+    return usageOf({ inputTokens, cachedTokens: 0, outputTokens: 0, missReason: undefined });
+  }
+  const reason = missReason({ parent, prompt, ...admission, wasReleased: false });
+  const { cachedTokens } = admission;
+  return usageOf({ inputTokens, cachedTokens, outputTokens: 0, missReason: reason });
+}
+
 interface Prefill {
-  /** Known when the engine admits the prompt; 0 when that takes longer than the grace. */
-  readonly cachedAtStart: Promise<number>;
+  /** undefined when the engine takes longer than the grace. Rejects when it refuses at once. */
+  readonly admission: Promise<Admission | undefined>;
   /** Never rejects. */
   readonly sequence: Promise<SequenceRef | undefined>;
 }
 
 function startPrefill(turn: Turn, dependencies: TurnDependencies, shutdown: AbortSignal): Prefill {
   if (turn.prompt.tokens.length === 0) {
-    return { cachedAtStart: Promise.resolve(0), sequence: Promise.resolve(undefined) };
+    return { admission: Promise.resolve(undefined), sequence: Promise.resolve(undefined) };
   }
   const { endpoint, clock, metrics, reportError } = dependencies;
-  const started = createDeferred<number>();
-  const cancelGrace = clock.schedule(START_GRACE_MS, () => started.resolve(0));
+  const admission = createDeferred<Admission | undefined>();
+  const cancelGrace = clock.schedule(START_GRACE_MS, () => admission.resolve(undefined));
   const onEvent = (event: TurnEvent) => {
-    if (event.type === "admitted") started.resolve(event.cachedTokens);
-    else if (event.type === "queued") started.resolve(0);
+    if (event.type === "admitted") admission.resolve(event);
+    else if (event.type === "queued") admission.resolve(undefined);
   };
   const options = engineOptions(turn, dependencies);
   const parent = parentSequence(turn);
   const sequence = runOnEngine(endpoint, turn.prompt, options, parent, onEvent, shutdown)
     .then(
       (run) => {
-        started.resolve(run.result.cachedTokens);
+        admission.resolve(run.result);
         metrics.recordRun(turnMeasures(turn, run, usageOfRun(turn, run)));
         metrics.recordFinish(run.result.finish === "aborted" ? "abort" : "stop");
         return run.result.sequence;
@@ -90,10 +99,10 @@ function startPrefill(turn: Turn, dependencies: TurnDependencies, shutdown: Abor
         metrics.recordFinish("error");
         const refused = refusal(error);
         if (refused.status >= 500) reportError(error);
-        started.reject(refused);
+        admission.reject(refused);
         return undefined;
       },
     )
     .finally(cancelGrace);
-  return { cachedAtStart: started.promise, sequence };
+  return { admission: admission.promise, sequence };
 }

@@ -214,6 +214,7 @@ describe("continuing on a socket", () => {
     });
     const [, full] = fixture.endpoint.requests;
     expect(full?.request.continueFrom).toBeUndefined();
+    expect(full?.request.laneWorkerId).toBe(0);
     expect(second.response.usage?.input_tokens_details.miss_reason).toBe("released");
     expect(second.response.status).toBe("completed");
   });
@@ -245,6 +246,21 @@ describe("first turns", () => {
     expect(await fixture.metric("warmloop_tokenized_tokens_total")).toBe(2 * numTokenized);
   });
 
+  it("a second task with the same instructions and tools tokenises its own words only", async () => {
+    const fixture = createFixture();
+    const head = { instructions: "Long rules for all tasks.", functionTools: [weatherTool] };
+    fixture.endpoint.script.push(says("A"), says("B"));
+    await fixture.run({ ...head, input: [userMessage("first")] });
+    const before = await fixture.metric("warmloop_tokenized_tokens_total");
+    await fixture.run({ ...head, input: [userMessage("second")] });
+    const own = fixture.tokenizer.ids(turn("user", "second") + GENERATE);
+    expect((await fixture.metric("warmloop_tokenized_tokens_total")) - before).toBe(own.length);
+    const [first, second] = fixture.endpoint.requests.map(({ request }) =>
+      fixture.tokenizer.textOf(request.tokens),
+    );
+    expect(second).toBe(first?.replace("first", "second"));
+  });
+
   it("joins instructions with a leading developer message, later ones stay in place", async () => {
     const fixture = createFixture();
     fixture.endpoint.script.push(says("A"));
@@ -257,7 +273,8 @@ describe("first turns", () => {
       instructions: "One.",
       input: [developer("Two."), developer("Three."), userMessage("Hi")],
     });
-    expect(fixture.tokenizer.encodedTexts[0]).toBe(
+    const [request] = fixture.endpoint.requests;
+    expect(fixture.tokenizer.textOf(request?.request.tokens ?? new Int32Array())).toBe(
       turn("system", "One.\n\nTwo.") + turn("system", "Three.") + turn("user", "Hi") + GENERATE,
     );
   });

@@ -12,15 +12,13 @@ import {
   type TurnResult,
 } from "../../../src/engine/endpoint.ts";
 import type { OutputEvent } from "../../../src/text/text-types.ts";
-import type { FakeTokenizer } from "./fake-text-model.ts";
-import { IM_END } from "./fake-text-model.ts";
 
 const BLOCK_TOKENS = 16;
 
 export interface ScriptedTurn {
   /** One batch of output events an engine step. */
   readonly steps?: readonly (readonly OutputEvent[])[];
-  /** Sampled tokens; default: the text of the steps and the end marker. */
+  /** Sampled tokens; default: those of the steps' text, and the end of generation. */
   readonly tokens?: readonly number[];
   readonly finish?: TurnFinish;
   readonly isQueued?: boolean;
@@ -44,19 +42,20 @@ export class FakeEndpoint implements EngineEndpoint {
   readonly requests: RecordedRequest[] = [];
   readonly released: SequenceRef[] = [];
   readonly script: ScriptedTurn[] = [];
-  readonly #tokenizer: FakeTokenizer;
+  readonly #sample: (text: string) => Int32Array;
   readonly #live = new Map<number, readonly number[]>();
   #computed: { salt: string; tokens: readonly number[] }[] = [];
   #nextSequenceId = 1;
 
-  constructor(tokenizer: FakeTokenizer, contextTokens = 4096) {
-    this.#tokenizer = tokenizer;
+  /** @param sample tokens of a whole output text, its end included */
+  constructor(sample: (text: string) => Int32Array, contextTokens = 4096) {
+    this.#sample = sample;
     this.info = {
       arch: "fake",
       isa: "ref",
       numLayers: 1,
       hidden: 1,
-      vocab: tokenizer.vocabSize,
+      vocab: 1,
       context: contextTokens,
       numKvBlocks: 1,
       threads: 1,
@@ -102,7 +101,7 @@ export class FakeEndpoint implements EngineEndpoint {
       if (signal.aborted) return aborted();
     }
     if (script.failsAfterOutput) throw script.failsAfterOutput;
-    const tokens = script.tokens ?? [...this.#tokenizer.ids(textOf(script.steps ?? [])), IM_END];
+    const tokens = script.tokens ?? [...this.#sample(textOf(script.steps ?? []))];
     const finish = script.finish ?? "stop";
     return this.#result(request, prompt, tokens, finish, { cachedTokens, liveHit }, script);
   }

@@ -67,7 +67,7 @@ function guard(text: string): RenderedText {
 function renderMessage(message: ChatMessage): string {
   const calls = (message.tool_calls ?? []).map(
     (call) =>
-      `<tool_call>{"name": "${call.function.name}", "arguments": ${call.function.arguments}}</tool_call>`,
+      `<tool_call>\n{"name": "${call.function.name}", "arguments": ${call.function.arguments}}\n</tool_call>`,
   );
   const body = [message.content, ...calls].filter((part) => part !== "").join("\n");
   return `<|im_start|>${message.role}\n${guard(body)}<|im_end|>\n`;

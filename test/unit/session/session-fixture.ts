@@ -10,7 +10,7 @@ import { createSessionService } from "../../../src/session/session-service.ts";
 import type { ConnectionState, TurnContext } from "../../../src/session/session-types.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { FakeEndpoint, type ScriptedTurn } from "./fake-endpoint.ts";
-import { createFakeTextModel } from "./fake-text-model.ts";
+import { createFakeTextModel, IM_END } from "./fake-text-model.ts";
 
 export function userMessage(text: string): InputItem {
   return { type: "message", role: "user", content: [{ type: "input_text", text }] };
@@ -80,7 +80,10 @@ export interface RunResult {
 export function createFixture(options: { readonly contextTokens?: number } = {}) {
   const clock = new FakeClock();
   const textModel = createFakeTextModel();
-  const endpoint = new FakeEndpoint(textModel.tokenizer, options.contextTokens);
+  const endpoint = new FakeEndpoint(
+    (text) => Int32Array.from([...textModel.tokenizer.ids(text), IM_END]),
+    options.contextTokens,
+  );
   const metrics = createMetrics({ modelId: "fake-model" });
   const errors: unknown[] = [];
   const session = createSessionService({
@@ -156,11 +159,6 @@ export function createFixture(options: { readonly contextTokens?: number } = {})
 }
 
 export type Fixture = ReturnType<typeof createFixture>;
-
-/** What the engine would be given if the whole conversation were rendered and encoded anew. */
-export function reencoded(fixture: Fixture, text: string): readonly number[] {
-  return [...fixture.tokenizer.ids(text)];
-}
 
 /** Lets promises that are already settled run their continuations. */
 export async function settled(): Promise<void> {

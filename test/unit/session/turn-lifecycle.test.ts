@@ -3,6 +3,7 @@ import { createDeferred } from "../../../src/base/deferred.ts";
 import { EngineError } from "../../../src/engine/endpoint.ts";
 import { ApiError } from "../../../src/protocol/api-error.ts";
 import type { ResponseEvent } from "../../../src/protocol/responses-types.ts";
+import { TemplateError } from "../../../src/text/text-errors.ts";
 import {
   calls,
   createFixture,
@@ -178,7 +179,7 @@ describe("failing", () => {
   it("a template that refuses is a 400 with its message", async () => {
     const fixture = createFixture();
     fixture.template.rewrite = () => {
-      throw Object.assign(new Error("roles must alternate"), { name: "TemplateError" });
+      throw new TemplateError("roles must alternate");
     };
     const error = await rejection(fixture.start({}).response);
     expect(error).toMatchObject({ status: 400, body: { code: "invalid_value", param: "input" } });
