@@ -10,6 +10,7 @@ import { JinjaProgram } from "./jinja-program.ts";
 import { probeTemplate, type TemplateTraits } from "./template-traits.ts";
 import { CHATML_TOOLS_TEMPLATE } from "./templates/chatml-tools.ts";
 import { TURNS_TEMPLATE } from "./templates/turns.ts";
+import { TemplateError } from "./text-errors.ts";
 import type {
   ChatMessage,
   ChatTemplate,
@@ -20,7 +21,9 @@ import type {
 import { toolListText } from "./tool-blocks.ts";
 
 export interface ChatTemplateParts {
-  /** The checkpoint's template or the user's; undefined takes one of our own by marker tokens. */
+  /** Given by the user: it must parse. */
+  readonly override: string | undefined;
+  /** The checkpoint's; undefined takes one of our own by marker tokens. */
   readonly source: string | undefined;
   readonly hasToken: (text: string) => boolean;
   readonly bosText: string | undefined;
@@ -30,7 +33,7 @@ export interface ChatTemplateParts {
 
 /**
  * undefined when there is no template and no known marker token.
- * @throws {TemplateError} when the template does not parse
+ * @throws {TemplateError} when the override does not parse
  */
 export function createChatTemplate(parts: ChatTemplateParts): ChatTemplate | undefined {
   const hasChatMl = parts.hasToken("<|im_start|>") && parts.hasToken("<|im_end|>");
@@ -39,8 +42,37 @@ export function createChatTemplate(parts: ChatTemplateParts): ChatTemplate | und
     : parts.hasToken("<start_of_turn>")
       ? TURNS_TEMPLATE
       : undefined;
+  if (parts.override !== undefined) {
+    return new ModelChatTemplate(parts.override, hasChatMl, parts);
+  }
   const source = parts.source ?? own;
-  return source === undefined ? undefined : new ModelChatTemplate(source, hasChatMl, parts);
+  if (source === undefined) return undefined;
+  try {
+    return new ModelChatTemplate(source, hasChatMl, parts);
+  } catch (error) {
+    if (error instanceof TemplateError) return new UnusableChatTemplate(error, parts.guard);
+    throw error;
+  }
+}
+
+/** Stands for a template that does not parse: everything but chat works without it. */
+class UnusableChatTemplate implements ChatTemplate {
+  readonly toolFormat = "hermes";
+  readonly #error: TemplateError;
+  readonly #guard: Guard;
+
+  constructor(error: TemplateError, guard: Guard) {
+    this.#error = error;
+    this.#guard = guard;
+  }
+
+  render(): RenderedText {
+    throw this.#error;
+  }
+
+  guard(text: string): RenderedText {
+    return this.#guard.guard(text);
+  }
 }
 
 interface ProbedProgram {
@@ -60,7 +92,7 @@ class ModelChatTemplate implements ChatTemplate {
     this.#guard = parts.guard;
     this.#tokens = { bos_token: parts.bosText, eos_token: parts.eosText };
     this.#main = this.#compile(source);
-    if (this.#main.traits.readsTools) this.#tools = this.#main;
+    if (this.#main.traits.showsTools) this.#tools = this.#main;
     else this.#tools = hasChatMl ? this.#compile(CHATML_TOOLS_TEMPLATE) : undefined;
   }
 
@@ -101,11 +133,16 @@ class ModelChatTemplate implements ChatTemplate {
   }
 
   #templateMessage(message: ChatMessage, traits: TemplateTraits): object {
-    const { role, tool_calls: calls, ...texts } = message;
-    const guarded = this.#guard.guardJson(definedOnly(texts)) as object;
+    const { role, tool_calls: calls, tool_call_id: resultOf, ...texts } = message;
+    const callId = (id: string): string =>
+      this.#guard.guard(traits.needsShortCallIds ? shortCallId(id) : id);
+    const guarded = {
+      ...(this.#guard.guardJson(definedOnly(texts)) as object),
+      ...(resultOf !== undefined && { tool_call_id: callId(resultOf) }),
+    };
     if (!calls || calls.length === 0) return { role, ...guarded };
     const toolCalls = calls.map((call) => ({
-      id: this.#guard.guard(call.id),
+      id: callId(call.id),
       type: call.type,
       function: {
         name: this.#guard.guard(call.function.name),
@@ -123,6 +160,14 @@ class ModelChatTemplate implements ChatTemplate {
   #templateTool({ type, function: declared }: ChatTool): object {
     return { type, function: this.#guard.guardJson(definedOnly(declared)) };
   }
+}
+
+/** The last nine letters and digits: ids differ at their ends. */
+function shortCallId(id: string): string {
+  return id
+    .replace(/[^A-Za-z0-9]/g, "")
+    .slice(-9)
+    .padStart(9, "0");
 }
 
 /** The library tells an undefined property from an absent one; templates must not. */

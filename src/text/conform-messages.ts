@@ -16,7 +16,8 @@ export function conformMessages(
   const conformed = messages.map((message, index) =>
     conformSystem(conformCalls(message, traits), index === 0, traits),
   );
-  return traits.needsAlternation ? alternate(conformed) : conformed;
+  const paired = traits.takesLoneResults ? conformed : loneResultsAsText(conformed);
+  return traits.needsAlternation ? alternate(paired) : paired;
 }
 
 /** `arguments` of a call parsed, or undefined when they are no JSON object. */
@@ -36,6 +37,18 @@ export function callsAsText(messages: readonly ChatMessage[]): readonly ChatMess
     if (message.role === "tool")
       return { role: "user", content: toolResponseBlock(message.content) };
     return message.tool_calls ? appendCallText(message, message.tool_calls, []) : message;
+  });
+}
+
+function resultAsText(message: ChatMessage): ChatMessage {
+  return { role: "user", content: toolResponseBlock(message.content) };
+}
+
+function loneResultsAsText(messages: readonly ChatMessage[]): readonly ChatMessage[] {
+  let isBehindCall = false;
+  return messages.map((message) => {
+    if (message.role !== "tool") isBehindCall = (message.tool_calls?.length ?? 0) > 0;
+    return message.role === "tool" && !isBehindCall ? resultAsText(message) : message;
   });
 }
 

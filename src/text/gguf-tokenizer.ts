@@ -6,13 +6,14 @@
 import type { MetadataValue, ModelInspection } from "../native/addon-types.ts";
 import { preTokenizerRules } from "./pre-tokenizers.ts";
 import { TextModelError } from "./text-errors.ts";
-import { literalToken, type TokenizerDefinition } from "./tokenizer-definition.ts";
+import { isReservedText, literalToken, type TokenizerDefinition } from "./tokenizer-definition.ts";
 
 /** Values of `tokenizer.ggml.token_type`. */
 const TOKEN_NORMAL = 1;
 const TOKEN_UNKNOWN = 2;
 const TOKEN_CONTROL = 3;
 const TOKEN_USER_DEFINED = 4;
+const TOKEN_UNUSED = 5;
 
 /** @throws {TextModelError} */
 export function ggufTokenizerDefinition(inspection: ModelInspection): TokenizerDefinition {
@@ -105,7 +106,7 @@ function sentencePieceDefinition(metadata: GgufTokenizerMetadata): TokenizerDefi
 }
 
 interface Vocabulary {
-  readonly parts: Pick<TokenizerDefinition, "pieces" | "control" | "literalIds">;
+  readonly parts: Pick<TokenizerDefinition, "pieces" | "control" | "literalIds" | "reservedIds">;
   readonly literals: readonly object[];
   /** Entries that encoding may produce; control tokens are not among them. */
   readonly vocab: Record<string, number>;
@@ -128,19 +129,22 @@ function readVocabulary(metadata: GgufTokenizerMetadata): Vocabulary {
   const control = [];
   const literals = [];
   const literalIds = new Set<number>();
+  const reservedIds = new Set<number>();
   for (const [id, text] of pieces.entries()) {
     const type = types?.[id] ?? TOKEN_NORMAL;
     if (type === TOKEN_CONTROL || type === TOKEN_UNKNOWN) {
       if (text !== "") control.push({ id, text, stripLeft: false, stripRight: false });
       continue;
     }
+    if (type === TOKEN_UNUSED) reservedIds.add(id);
     vocab[text] = id;
     if (type === TOKEN_USER_DEFINED && text !== "") {
       literals.push(literalToken(id, text));
       literalIds.add(id);
+      if (isReservedText(text)) reservedIds.add(id);
     }
   }
-  return { parts: { pieces, control, literalIds }, literals, vocab, types };
+  return { parts: { pieces, control, literalIds, reservedIds }, literals, vocab, types };
 }
 
 function readMerges(metadata: GgufTokenizerMetadata): readonly (readonly [string, string])[] {

@@ -93,12 +93,14 @@ export class HermesParser {
   #advanceCall(): boolean {
     for (let at = 0; at < this.#pending.length; at++) {
       this.#call.push(this.#pending.charAt(at));
-      this.#announce();
+      if (!this.#isAnnounced) this.#announce();
       if (this.#call.status !== "open") {
+        this.#emitArguments(this.#call.takeArguments());
         this.#leaveCall(at);
         return true;
       }
     }
+    this.#emitArguments(this.#call.takeArguments());
     if (!this.#isAnnounced) this.#block += this.#pending;
     this.#pending = "";
     return false;
@@ -106,12 +108,10 @@ export class HermesParser {
 
   #announce(): void {
     const name = this.#call.takeName();
-    if (name !== undefined) {
-      this.#isAnnounced = true;
-      this.#isBehindCall = true;
-      this.#emit({ type: "call_start", name });
-    }
-    this.#emitArguments(this.#call.takeArguments());
+    if (name === undefined) return;
+    this.#isAnnounced = true;
+    this.#isBehindCall = true;
+    this.#emit({ type: "call_start", name });
   }
 
   /** @param at index in the pending text of the character that ended or broke the call */

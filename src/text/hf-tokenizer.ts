@@ -8,6 +8,7 @@ import { isJsonObject, type JsonObject } from "./checkpoint-files.ts";
 import { TextModelError } from "./text-errors.ts";
 import {
   type ControlToken,
+  isReservedText,
   literalToken,
   type TokenizerDefinition,
   type TokenSpelling,
@@ -24,6 +25,7 @@ export function hfTokenizerDefinition(files: CheckpointFiles): TokenizerDefiniti
   const pieces = idTable(model.vocab, added);
   const unknown = model.settings.unk_token;
   const control = added.filter((token) => token.special);
+  const literals = added.filter((token) => !token.special);
   const vocab = encodableVocab(model.vocab, control, unknown);
   const { preTokenizer, spaceBeforeFirst } = readPreTokenizer(json.pre_tokenizer);
   const config = files.tokenizerConfig ?? {};
@@ -33,7 +35,7 @@ export function hfTokenizerDefinition(files: CheckpointFiles): TokenizerDefiniti
   const bosId = idOf(templateBos ?? tokenContent(config.bos_token));
   return {
     library: {
-      added_tokens: added.filter((token) => !token.special).map((token) => token.json),
+      added_tokens: literals.map((token) => token.json),
       normalizer: isJsonObject(json.normalizer) ? json.normalizer : null,
       pre_tokenizer: preTokenizer,
       post_processor: null,
@@ -49,7 +51,8 @@ export function hfTokenizerDefinition(files: CheckpointFiles): TokenizerDefiniti
         stripRight: token.json.rstrip === true,
       }),
     ),
-    literalIds: new Set(added.filter((token) => !token.special).map((token) => token.id)),
+    literalIds: new Set(literals.map((token) => token.id)),
+    reservedIds: new Set(literals.filter((t) => isReservedText(t.text)).map((t) => t.id)),
     spelling: readSpelling(json),
     bosId,
     addBos: templateBos !== undefined || config.add_bos_token === true,

@@ -13,6 +13,7 @@ import { hfTokenizerDefinition } from "./hf-tokenizer.ts";
 import { ModelTokenizer } from "./model-tokenizer.ts";
 import { StreamOutputDecoder } from "./output-decoder.ts";
 import type { TextModel } from "./text-types.ts";
+import { TokenTexts } from "./token-texts.ts";
 import type { TokenizerDefinition } from "./tokenizer-definition.ts";
 
 export interface LoadTextModelOptions {
@@ -23,7 +24,8 @@ export interface LoadTextModelOptions {
 /**
  * @param modelPath the GGUF file, the safetensors folder or a file in it
  * @throws {TextModelError} when the tokenizer cannot be used
- * @throws {TemplateError} when the chat template does not parse
+ * @throws {TemplateError} when `options.chatTemplate` does not parse; one of the checkpoint that does
+ *   not parse fails at the first rendering instead, so that plain completions still work
  */
 export function loadTextModel(
   modelPath: string,
@@ -33,11 +35,13 @@ export function loadTextModel(
   const source = inspection.container === "gguf" ? ggufSource(inspection) : folderSource(modelPath);
   const { definition } = source;
   const tokenizer = new ModelTokenizer(definition);
+  const texts = new TokenTexts(tokenizer);
   const pieces = new Set(definition.pieces);
   const textOf = (id: number | undefined): string | undefined =>
     id === undefined ? undefined : definition.pieces[id];
   const chatTemplate = createChatTemplate({
-    source: options.chatTemplate ?? source.chatTemplate,
+    override: options.chatTemplate,
+    source: source.chatTemplate,
     hasToken: (text) => pieces.has(text),
     bosText: textOf(definition.bosId),
     eosText: textOf(definition.eosIds[0]),
@@ -48,7 +52,7 @@ export function loadTextModel(
     chatTemplate,
     samplingDefaults: source.samplingDefaults,
     createOutputDecoder: (decoderOptions) =>
-      new StreamOutputDecoder(tokenizer, {
+      new StreamOutputDecoder(texts, {
         ...decoderOptions,
         stripLeadingSpace: definition.stripLeadingSpace,
       }),

@@ -34,7 +34,9 @@ export class ModelTokenizer implements Tokenizer {
   }
 
   encode(text: RenderedText, options: { readonly addBos: boolean }): Int32Array {
-    return this.#withBos(this.#encodeControl(text.toWellFormed(), unguard), options.addBos);
+    // Text that gets no BOS continues a prompt.
+    const ids = this.#encodeControl(text.toWellFormed(), unguard, options.addBos);
+    return this.#withBos(ids, options.addBos);
   }
 
   encodePlain(
@@ -43,7 +45,7 @@ export class ModelTokenizer implements Tokenizer {
   ): Int32Array {
     const wellFormed = text.toWellFormed();
     const ids = options.parseSpecial
-      ? this.#encodeControl(wellFormed, (segment) => segment)
+      ? this.#encodeControl(wellFormed, (segment) => segment, true)
       : this.#encodeSegment(wellFormed, true);
     return this.#withBos(ids, options.addBos);
   }
@@ -56,7 +58,11 @@ export class ModelTokenizer implements Tokenizer {
     return this.#controlById.get(id)?.text ?? new TextDecoder().decode(this.tokenBytes(id));
   }
 
-  #encodeControl(text: string, toPlain: (segment: string) => string): number[] {
+  #encodeControl(
+    text: string,
+    toPlain: (segment: string) => string,
+    startsPrompt: boolean,
+  ): number[] {
     const ids: number[] = [];
     let start = 0;
     let stripStart = false;
@@ -64,7 +70,7 @@ export class ModelTokenizer implements Tokenizer {
       let segment = toPlain(text.slice(start, end));
       if (stripStart) segment = segment.trimStart();
       if (stripEnd) segment = segment.trimEnd();
-      for (const id of this.#encodeSegment(segment, start === 0)) ids.push(id);
+      for (const id of this.#encodeSegment(segment, startsPrompt && start === 0)) ids.push(id);
     };
     for (
       let hit = this.controlLiterals.find(text, 0);
@@ -81,9 +87,9 @@ export class ModelTokenizer implements Tokenizer {
     return ids;
   }
 
-  #encodeSegment(text: string, isFirst: boolean): number[] {
+  #encodeSegment(text: string, startsPrompt: boolean): number[] {
     if (text === "") return [];
-    const needsSpace = isFirst && this.#definition.spaceBeforeFirst && !/^[ ▁]/.test(text);
+    const needsSpace = startsPrompt && this.#definition.spaceBeforeFirst && !/^[ ▁]/.test(text);
     const { ids } = this.#library.encode(needsSpace ? ` ${text}` : text, {
       add_special_tokens: false,
     });

@@ -6,8 +6,8 @@
 
 import { HermesParser } from "./hermes-parser.ts";
 import { StopMatcher } from "./stop-matcher.ts";
-import type { OutputDecoder, OutputDecoderOptions, OutputEvent, Tokenizer } from "./text-types.ts";
-import { CALL_CLOSE, CALL_OPEN } from "./tool-blocks.ts";
+import type { OutputDecoder, OutputDecoderOptions, OutputEvent } from "./text-types.ts";
+import type { TokenTexts } from "./token-texts.ts";
 
 export interface StreamOutputDecoderOptions extends OutputDecoderOptions {
   /** The tokenizer puts a space in front of text: one at the start of the output is not part of it. */
@@ -15,17 +15,19 @@ export interface StreamOutputDecoderOptions extends OutputDecoderOptions {
 }
 
 export class StreamOutputDecoder implements OutputDecoder {
-  readonly #tokenizer: Tokenizer;
+  readonly #texts: TokenTexts;
   // Keeps U+FEFF: it is text like any other here.
   readonly #utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+  /** The UTF-8 decoder may hold a part of a character. */
+  #isInCharacter = false;
   readonly #stops: StopMatcher;
   readonly #parser: HermesParser | undefined;
   #stripSpace: boolean;
   #events: OutputEvent[] = [];
   #numTokens = 0;
 
-  constructor(tokenizer: Tokenizer, options: StreamOutputDecoderOptions) {
-    this.#tokenizer = tokenizer;
+  constructor(texts: TokenTexts, options: StreamOutputDecoderOptions) {
+    this.#texts = texts;
     this.#stripSpace = options.stripLeadingSpace;
     this.#stops = new StopMatcher(options.stop);
     if (options.toolFormat !== undefined) {
@@ -45,24 +47,34 @@ export class StreamOutputDecoder implements OutputDecoder {
     for (const id of ids) {
       if (this.stopped) break;
       this.#numTokens++;
-      this.#pushText(this.#utf8.decode(this.#bytesOf(id), { stream: true }));
+      this.#pushText(this.#textOf(id));
     }
     return this.#takeEvents();
   }
 
   finish(): readonly OutputEvent[] {
-    if (!this.stopped) this.#pushText(this.#utf8.decode());
+    if (!this.stopped) this.#pushText(this.#endCharacter());
     this.#deliver(this.#stops.finish());
     this.#parser?.finish();
     return this.#takeEvents();
   }
 
-  #bytesOf(id: number): Uint8Array {
-    if (this.#tokenizer.eogIds.has(id)) return NO_BYTES;
-    const bytes = this.#tokenizer.tokenBytes(id);
-    if (bytes.length > 0 || !this.#parser) return bytes;
-    // Some vocabularies declare the markers of calls as control tokens.
-    return MARKER_BYTES.get(this.#tokenizer.tokenText(id)) ?? NO_BYTES;
+  #textOf(id: number): string {
+    const marker = this.#parser && this.#texts.callMarker(id);
+    const text = marker ?? this.#texts.wholeText(id);
+    if (text === undefined) {
+      this.#isInCharacter = true;
+      return this.#utf8.decode(this.#texts.bytes(id), { stream: true });
+    }
+    // Whole characters end an unfinished one; a token without text does not.
+    return text === "" ? "" : this.#endCharacter() + text;
+  }
+
+  /** U+FFFD if the decoder holds a part of a character. */
+  #endCharacter(): string {
+    if (!this.#isInCharacter) return "";
+    this.#isInCharacter = false;
+    return this.#utf8.decode();
   }
 
   #pushText(text: string): void {
@@ -94,8 +106,3 @@ export class StreamOutputDecoder implements OutputDecoder {
     return events;
   }
 }
-
-const NO_BYTES = new Uint8Array(0);
-const MARKER_BYTES: ReadonlyMap<string, Uint8Array> = new Map(
-  [CALL_OPEN, CALL_CLOSE].map((marker) => [marker, new TextEncoder().encode(marker)]),
-);

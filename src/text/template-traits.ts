@@ -8,7 +8,8 @@ import type { JinjaProgram } from "./jinja-program.ts";
 import { TemplateError } from "./text-errors.ts";
 
 export interface TemplateTraits {
-  readonly readsTools: boolean;
+  /** Tools, calls and results are shown. */
+  readonly showsTools: boolean;
   /** A system message at the front is shown. */
   readonly leadingSystem: boolean;
   /** A system message between other turns is shown where it stands. */
@@ -19,6 +20,10 @@ export interface TemplateTraits {
   readonly callArguments: "text" | "object";
   /** Arguments that are no JSON object can be given as text. */
   readonly takesBrokenArguments: boolean;
+  /** A result without a call before it is shown. */
+  readonly takesLoneResults: boolean;
+  /** Call ids must be nine letters and digits (Mistral's templates check). */
+  readonly needsShortCallIds: boolean;
 }
 
 type ProbeMessage = Readonly<Record<string, unknown>> & { readonly role: string };
@@ -44,11 +49,15 @@ export function probeTemplate(
   };
   const shows = (...messages: readonly ProbeMessage[]): boolean =>
     appearInOrder(render(messages, null), messages);
-  const call = (args: string): string =>
-    render([say("user", "q1"), callMessage(args), { role: "tool", ...RESULT }], [TOOL]);
-  const shown = call('{"k": "v5"}');
+  const tools = [TOOL];
+  const call = (args: unknown, id: string): string =>
+    render([say("user", "q1"), callMessage(args, id), resultMessage(id)], tools);
+  const needsShortCallIds = call({ k: "v5" }, LONG_ID) === "" && call({ k: "v5" }, SHORT_ID) !== "";
+  const id = needsShortCallIds ? SHORT_ID : LONG_ID;
+  const asText = call('{"k": "v5"}', id);
+  const asObject = call({ k: "v5" }, id);
   return {
-    readsTools: program.reads("tools"),
+    showsTools: program.reads("tools") && [asText, asObject].some((text) => text.includes("v5")),
     leadingSystem: shows(say("system", "s1"), say("user", "q1")),
     systemInPlace: shows(
       say("system", "s1"),
@@ -58,24 +67,27 @@ export function probeTemplate(
       say("user", "q2"),
     ),
     needsAlternation: !shows(say("user", "q1"), say("user", "q2")),
-    callArguments: shown.includes('{"k": "v5"}') ? "text" : "object",
-    takesBrokenArguments: call("b6").includes("b6"),
+    callArguments: asText.includes('{"k": "v5"}') ? "text" : "object",
+    takesBrokenArguments: call("b6", id).includes("b6"),
+    takesLoneResults: render([say("user", "q1"), resultMessage(id)], tools).includes("probe-t1"),
+    needsShortCallIds,
   };
 }
 
-const RESULT = { content: "t1", tool_call_id: "call00001", name: "probe" };
+const SHORT_ID = "call00001";
+const LONG_ID = "call_0123456789abcdef";
 
 function say(role: string, text: string): ProbeMessage {
   return { role, content: `probe-${text}` };
 }
 
-function callMessage(args: string): ProbeMessage {
-  const call = { name: "probe", arguments: args };
-  return {
-    role: "assistant",
-    content: "",
-    tool_calls: [{ id: RESULT.tool_call_id, type: "function", function: call }],
-  };
+function callMessage(args: unknown, id: string): ProbeMessage {
+  const call = { id, type: "function", function: { name: "probe", arguments: args } };
+  return { role: "assistant", content: "", tool_calls: [call] };
+}
+
+function resultMessage(id: string): ProbeMessage {
+  return { role: "tool", content: "probe-t1", tool_call_id: id, name: "probe" };
 }
 
 function appearInOrder(rendered: string, messages: readonly ProbeMessage[]): boolean {

@@ -5,13 +5,13 @@
 
 import type { TokenizerDefinition } from "./tokenizer-definition.ts";
 
-/** One table row per id; control tokens have no bytes. */
+/** One table row per id; control and reserved tokens have no bytes. */
 export function tokenByteTable(definition: TokenizerDefinition): readonly Uint8Array[] {
   const controlIds = new Set(definition.control.map((token) => token.id));
   const encoder = new TextEncoder();
   const spell = definition.spelling === "byte-level" ? byteLevelBytes : sentencePieceBytes;
   return definition.pieces.map((piece, id) => {
-    if (controlIds.has(id)) return new Uint8Array(0);
+    if (controlIds.has(id) || definition.reservedIds.has(id)) return new Uint8Array(0);
     if (definition.literalIds.has(id) && definition.spelling === "byte-level") {
       return encoder.encode(piece);
     }

@@ -22,6 +22,8 @@ export interface TokenizerDefinition {
   readonly control: readonly ControlToken[];
   /** Added tokens that are ordinary text: spelled literally, matched in any text. */
   readonly literalIds: ReadonlySet<number>;
+  /** Placeholders of the vocabulary, never shown even if the model picks one. */
+  readonly reservedIds: ReadonlySet<number>;
   readonly spelling: TokenSpelling;
   readonly bosId: number | undefined;
   /** A prompt starts with BOS. */
@@ -45,4 +47,9 @@ export interface LibraryTokenizer {
 /** An added token as tokenizer.json has it: matched before anything else, never normalized. */
 export function literalToken(id: number, content: string): object {
   return { id, content, special: false, normalized: false, lstrip: false, rstrip: false };
+}
+
+/** Whether an added token is one of the numbered spares that Gemma-like vocabularies carry. */
+export function isReservedText(text: string): boolean {
+  return /^<(?:unused|ctrl)\d+>$/.test(text);
 }

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { loadTextModel } from "../../../src/text/load-text-model.ts";
 import type { OutputDecoderOptions, OutputEvent } from "../../../src/text/text-types.ts";
+import { makeInspection } from "./gguf-metadata.ts";
 import { goldenModel, joinEvents, seededRandom, textOf } from "./text-fixtures.ts";
 
 const model = goldenModel("qwen2");
@@ -55,6 +57,27 @@ describe("text", () => {
 
   test("tokens that end a generation are never text", () => {
     expect(decode("yes<|im_end|><|endoftext|>", { stop: [] })).toEqual([text("yes")]);
+  });
+
+  test("reserved tokens are counted and not shown", () => {
+    const metadata = {
+      "tokenizer.ggml.model": "gpt2",
+      "tokenizer.ggml.pre": "gpt-2",
+      "tokenizer.ggml.tokens": ["a", "<unused7>", "[PAD2]", "<|x|>"],
+      "tokenizer.ggml.token_type": Float64Array.of(1, 4, 5, 3),
+      "tokenizer.ggml.merges": [],
+    };
+    const gguf = loadTextModel("x", makeInspection({ container: "gguf", metadata }));
+    const decoder = gguf.createOutputDecoder({ stop: [] });
+    expect(textOf(decoder.push(Int32Array.of(0, 1, 0, 2, 3, 0)))).toBe("aaa");
+    expect(decoder.numTokens).toBe(6);
+  });
+
+  test("a token without text does not end a character", () => {
+    const decoder = model.createOutputDecoder({ stop: [] });
+    const [control = 0] = tokensOf("<|im_start|>");
+    const ids = [...tokensOf("é")].flatMap((id) => [id, control]);
+    expect(textOf([...decoder.push(Int32Array.from(ids)), ...decoder.finish()])).toBe("é");
   });
 
   test("the space that SentencePiece puts in front of text is not part of the output", () => {
@@ -170,6 +193,27 @@ describe("calls", () => {
   test("a missing last brace does not lose a call whose arguments are whole", () => {
     const output = '<tool_call>{"name": "now", "arguments": {"a": 1}\n</tool_call>';
     expect(decode(output, TOOLS)).toEqual(callEvents("now", '{"a": 1}'));
+  });
+
+  test("markers that the vocabulary declares as control tokens are seen", () => {
+    const letters = [...'{}[]":,namerguts'].filter((c, i, all) => all.indexOf(c) === i);
+    const pieces = ["<tool_call>", "</tool_call>", ...letters];
+    const metadata = {
+      "tokenizer.ggml.model": "gpt2",
+      "tokenizer.ggml.pre": "gpt-2",
+      "tokenizer.ggml.tokens": pieces,
+      "tokenizer.ggml.token_type": Float64Array.from(pieces, (_, id) => (id < 2 ? 3 : 1)),
+      "tokenizer.ggml.merges": [],
+    };
+    const gguf = loadTextModel("x", makeInspection({ container: "gguf", metadata }));
+    const output = '<tool_call>{"name":"stat","arguments":{"a":[]}}</tool_call>';
+    const ids = gguf.tokenizer.encodePlain(output, { parseSpecial: true, addBos: false });
+    const decoder = gguf.createOutputDecoder({ ...TOOLS, toolNames: ["stat"] });
+    expect(joinEvents([...decoder.push(ids), ...decoder.finish()])).toEqual(
+      callEvents("stat", '{"a":[]}'),
+    );
+    const plain = gguf.createOutputDecoder({ stop: [] });
+    expect(textOf(plain.push(ids))).toBe('{"name":"stat","arguments":{"a":[]}}');
   });
 
   test("without a tool format everything is text", () => {
