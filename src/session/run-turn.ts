@@ -38,7 +38,7 @@ export async function runTurn(
   const { endpoint, clock } = dependencies;
   const emitter = emitterOf(turn, dependencies, emit);
   const tooLong = contextError(turn, dependencies);
-  if (tooLong) return rejectPrompt(turn, emitter, tooLong);
+  if (tooLong) return rejectPrompt(turn, emitter, tooLong, dependencies);
   const stopwatch = new TokenStopwatch(turn.context, dependencies);
   const onEvent = (event: TurnEvent) => {
     if (signal.aborted) return;
@@ -57,7 +57,7 @@ export async function runTurn(
     return settle(turn, run, emitter, dependencies, signal);
   } catch (error) {
     if (signal.aborted) return abandon(emitter, dependencies);
-    return fail(error, emitter, dependencies);
+    return fail(turn, error, emitter, dependencies);
   } finally {
     cancelGrace();
   }
@@ -85,7 +85,13 @@ export function contextError(turn: Turn, { endpoint }: TurnDependencies): ApiErr
 }
 
 /** Streams get a failed response, which clients handle better than an error. */
-export function rejectPrompt(turn: Turn, emitter: ResponseEmitter, error: ApiError): TurnOutcome {
+export function rejectPrompt(
+  turn: Turn,
+  emitter: ResponseEmitter,
+  error: ApiError,
+  { metrics }: TurnDependencies,
+): TurnOutcome {
+  metrics.recordFinish("error");
   if (turn.context.transport === "http") throw error;
   const { code, message } = error.body;
   return { response: emitter.failed(code ?? "server_error", message), lane: undefined };
@@ -116,7 +122,8 @@ function settle(
   if (result.finish === "aborted" || signal.aborted) {
     if (result.sequence) endpoint.release(result.sequence);
     metrics.recordRun(turnMeasures(turn, run, usage));
-    return abandon(emitter, dependencies);
+    if (signal.aborted) return abandon(emitter, dependencies);
+    throw new EngineError("ERR_INTERNAL", "the engine aborted a turn that nobody cancelled");
   }
   const isCapped = result.finish === "length";
   const response = isCapped ? emitter.reachedTokenCap(usage) : emitter.completed(usage);
@@ -137,13 +144,17 @@ function abandon(emitter: ResponseEmitter, { metrics }: TurnDependencies): TurnO
 }
 
 function fail(
+  turn: Turn,
   error: unknown,
   emitter: ResponseEmitter,
-  { metrics, reportError }: TurnDependencies,
+  dependencies: TurnDependencies,
 ): TurnOutcome {
-  metrics.recordFinish("error");
-  const { status, failedCode, message } = mapEngineError(...codeAndMessage(error));
-  if (status >= 500) reportError(error);
+  const { status, code, failedCode, message } = mapEngineError(...codeAndMessage(error));
+  if (status >= 500) dependencies.reportError(error);
+  if (!emitter.isCreated && code === "context_length_exceeded") {
+    return rejectPrompt(turn, emitter, refusal(error), dependencies);
+  }
+  dependencies.metrics.recordFinish("error");
   if (!emitter.isCreated) throw refusal(error);
   return { response: emitter.failed(failedCode, message), lane: undefined };
 }

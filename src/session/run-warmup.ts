@@ -37,7 +37,7 @@ export async function runWarmup(
 ): Promise<TurnOutcome> {
   const emitter = emitterOf(turn, dependencies, emit);
   const tooLong = contextError(turn, dependencies);
-  if (tooLong) return rejectPrompt(turn, emitter, tooLong);
+  if (tooLong) return rejectPrompt(turn, emitter, tooLong, dependencies);
   const prefill = startPrefill(turn, dependencies, shutdown);
   const usage = usageAtStart(turn, await prefill.admission);
   const response = emitter.warmedUp(usage);

@@ -176,6 +176,23 @@ describe("failing", () => {
     expect(fixture.endpoint.requests).toEqual([]);
   });
 
+  it("so does one that the engine's memory has no room for", async () => {
+    const fixture = createFixture();
+    const refuses = new EngineError("ERR_CONTEXT_TOO_LONG", "needs 90 blocks, there are 10");
+    fixture.endpoint.script.push({ refuses });
+    const { events } = await fixture.run({});
+    expect(types(events)).toEqual(["response.created", "response.failed"]);
+    expect(fixture.errors).toEqual([]);
+  });
+
+  it("a turn that the engine aborts by itself fails, it does not fall silent", async () => {
+    const fixture = createFixture();
+    fixture.endpoint.script.push(says("Half", { finish: "aborted" }));
+    const { response } = await fixture.run({});
+    expect(response).toMatchObject({ status: "failed", error: { code: "server_error" } });
+    expect(fixture.errors).toHaveLength(1);
+  });
+
   it("a template that refuses is a 400 with its message", async () => {
     const fixture = createFixture();
     fixture.template.rewrite = () => {
