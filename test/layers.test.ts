@@ -58,7 +58,8 @@ const CPP_ARROWS: Readonly<Record<string, readonly string[]>> = {
   engine: ["spec", "sampling", "grammar", "kv", "models", "backend", "base"],
   // From a path to a running engine: opens the checkpoint, so it names the loader.
   "engine/open_engine.cpp": ["loader"],
-  addon: ["engine", "tokenizer", "loader", "backend", "base"],
+  // models: inspection, which reads a model's configuration without opening an engine.
+  addon: ["engine", "tokenizer", "loader", "models", "backend", "base"],
 };
 
 const parsedFiles = new Map<string, ts.SourceFile>();
