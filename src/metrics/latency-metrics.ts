@@ -1,5 +1,5 @@
 import { Histogram, type Registry } from "prom-client";
-import type { MetricTransport } from "./metrics.ts";
+import type { MetricTransport } from "./labels.ts";
 
 /** Bucket bounds in seconds, those of vLLM, so that existing dashboards fit. */
 const FIRST_TOKEN_BUCKETS = [

@@ -5,12 +5,10 @@
  */
 import { Registry, collectDefaultMetrics } from "prom-client";
 import { createEngineGauges, type EngineGauge } from "./engine-gauges.ts";
+import type { FinishedReason, MetricTransport } from "./labels.ts";
 import { createLatencyMetrics } from "./latency-metrics.ts";
 import { createRequestMetrics } from "./request-metrics.ts";
 import { createTokenCounters, type RunMeasures } from "./token-counters.ts";
-
-export type MetricTransport = "http" | "sse" | "ws";
-export type FinishedReason = "stop" | "length" | "abort" | "error";
 
 export interface Metrics {
   /** Payload bytes of a body or frame. */

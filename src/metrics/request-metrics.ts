@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { FinishedReason } from "./metrics.ts";
+import type { FinishedReason } from "./labels.ts";
 
 /** Requests by how they ended, and open WebSockets. */
 export function createRequestMetrics(registry: Registry, model: string) {

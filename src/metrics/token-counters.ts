@@ -3,7 +3,7 @@
  * only, except the cached tokens, which take the rest: prefill (why = prompt) + cached = the prompt.
  */
 import { Counter, type Registry } from "prom-client";
-import type { MetricTransport } from "./metrics.ts";
+import type { MetricTransport } from "./labels.ts";
 
 export interface RunMeasures {
   readonly transport: MetricTransport;

@@ -4,30 +4,24 @@
  * refuses at once is rejected before `response.created`; the client then gets a plain error.
  */
 import { EngineError, type TurnEvent } from "../engine/endpoint.ts";
-import type { ApiError } from "../protocol/api-error.ts";
-import { engineApiError, mapEngineError } from "../protocol/engine-error-map.ts";
-import type { ResponseEvent, Usage } from "../protocol/responses-types.ts";
+import type { ResponseEvent } from "../protocol/responses-types.ts";
 import { outputToInput } from "./context-items.ts";
 import { type EngineRun, runOnEngine } from "./engine-run.ts";
 import { LiveSequence } from "./lane-state.ts";
-import { missReason } from "./miss-reason.ts";
-import { ResponseEmitter } from "./response-emitter.ts";
-import { usageOf } from "./response-object.ts";
+import type { ResponseEmitter } from "./response-emitter.ts";
 import { TokenStopwatch } from "./token-stopwatch.ts";
 import {
+  emitterOf,
   engineOptions,
   laneOf,
   parentSequence,
+  START_GRACE_MS,
   type Turn,
   type TurnDependencies,
   type TurnOutcome,
 } from "./turn.ts";
-
-/**
- * The engine says "queued" or "admitted" within this, or refuses. After it, `response.created` goes
- * out alone: a first prefill step or an awaited warmup takes long.
- */
-export const START_GRACE_MS = 50;
+import { contextError, failTurn, rejectPrompt } from "./turn-failure.ts";
+import { turnMeasures, usageOfRun } from "./turn-measures.ts";
 
 export async function runTurn(
   turn: Turn,
@@ -57,56 +51,10 @@ export async function runTurn(
     return settle(turn, run, emitter, dependencies, signal);
   } catch (error) {
     if (signal.aborted) return abandon(emitter, dependencies);
-    return fail(turn, error, emitter, dependencies);
+    return failTurn(turn, error, emitter, dependencies);
   } finally {
     cancelGrace();
   }
-}
-
-export function emitterOf(
-  turn: Turn,
-  { modelId, clock }: TurnDependencies,
-  emit: (event: ResponseEvent) => void,
-): ResponseEmitter {
-  const { responseId: id, request } = turn;
-  const { transport } = turn.context;
-  const identity = { id, createdAt: clock.unixSeconds(), model: modelId, transport, request };
-  return new ResponseEmitter(identity, clock, emit);
-}
-
-/** The prompt and one more token must fit. */
-export function contextError(turn: Turn, { endpoint }: TurnDependencies): ApiError | undefined {
-  const numTokens = turn.prompt.tokens.length;
-  if (numTokens < endpoint.info.context) return undefined;
-  return engineApiError(
-    "ERR_CONTEXT_TOO_LONG",
-    `The prompt has ${numTokens} tokens, this model takes ${endpoint.info.context} with the output.`,
-  );
-}
-
-/** Streams get a failed response, which clients handle better than an error. */
-export function rejectPrompt(
-  turn: Turn,
-  emitter: ResponseEmitter,
-  error: ApiError,
-  { metrics }: TurnDependencies,
-): TurnOutcome {
-  metrics.recordFinish("error");
-  if (turn.context.transport === "http") throw error;
-  const { code, message } = error.body;
-  return { response: emitter.failed(code ?? "server_error", message), lane: undefined };
-}
-
-export function usageOfRun(turn: Turn, run: EngineRun): Usage {
-  const { result, wasReleased } = run;
-  const { cachedTokens, liveHit } = result;
-  const { parent, prompt } = turn;
-  return usageOf({
-    inputTokens: prompt.tokens.length,
-    cachedTokens,
-    outputTokens: result.tokens.length,
-    missReason: missReason({ parent, prompt, cachedTokens, liveHit, wasReleased }),
-  });
 }
 
 function settle(
@@ -141,45 +89,4 @@ function settle(
 function abandon(emitter: ResponseEmitter, { metrics }: TurnDependencies): TurnOutcome {
   metrics.recordFinish("abort");
   return { response: emitter.abandoned(), lane: undefined };
-}
-
-function fail(
-  turn: Turn,
-  error: unknown,
-  emitter: ResponseEmitter,
-  dependencies: TurnDependencies,
-): TurnOutcome {
-  const { status, code, failedCode, message } = mapEngineError(...codeAndMessage(error));
-  if (status >= 500) dependencies.reportError(error);
-  if (!emitter.isCreated && code === "context_length_exceeded") {
-    return rejectPrompt(turn, emitter, refusal(error), dependencies);
-  }
-  dependencies.metrics.recordFinish("error");
-  if (!emitter.isCreated) throw refusal(error);
-  return { response: emitter.failed(failedCode, message), lane: undefined };
-}
-
-/** An engine failure as the error of a request that never had a response. */
-export function refusal(error: unknown): ApiError {
-  return engineApiError(...codeAndMessage(error));
-}
-
-function codeAndMessage(error: unknown): [code: string, message: string] {
-  if (error instanceof EngineError) return [error.code, error.message];
-  return ["ERR_INTERNAL", error instanceof Error ? error.message : String(error)];
-}
-
-export function turnMeasures(turn: Turn, run: EngineRun, usage: Usage) {
-  const { result } = run;
-  return {
-    transport: turn.context.transport,
-    promptTokens: usage.input_tokens,
-    cachedTokens: result.cachedTokens,
-    cacheTier: result.liveHit ? ("live" as const) : ("device" as const),
-    preemptedTokens: result.preemptedTokens,
-    outputTokens: result.tokens.length,
-    renderedTokens: turn.prompt.tokens.length,
-    tokenizedTokens: turn.prompt.numTokenizedTokens,
-    missReason: usage.input_tokens_details.miss_reason,
-  };
 }

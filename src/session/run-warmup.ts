@@ -11,22 +11,17 @@ import { LiveSequence } from "./lane-state.ts";
 import { missReason } from "./miss-reason.ts";
 import { usageOf } from "./response-object.ts";
 import {
-  contextError,
   emitterOf,
-  refusal,
-  rejectPrompt,
-  START_GRACE_MS,
-  turnMeasures,
-  usageOfRun,
-} from "./run-turn.ts";
-import {
   engineOptions,
   laneOf,
   parentSequence,
+  START_GRACE_MS,
   type Turn,
   type TurnDependencies,
   type TurnOutcome,
 } from "./turn.ts";
+import { contextError, refusal, rejectPrompt } from "./turn-failure.ts";
+import { turnMeasures, usageOfRun } from "./turn-measures.ts";
 
 /** `shutdown` ends the prefill when the service closes; the client's own signal does not. */
 export async function runWarmup(

@@ -2,14 +2,26 @@
 import type { Clock } from "../base/clock.ts";
 import type { EngineEndpoint } from "../engine/endpoint.ts";
 import type { Metrics } from "../metrics/metrics.ts";
-import type { InputItem, ResponseObject, ResponsesRequest } from "../protocol/responses-types.ts";
+import type {
+  InputItem,
+  ResponseEvent,
+  ResponseObject,
+  ResponsesRequest,
+} from "../protocol/responses-types.ts";
 import type { TextModel, ToolFormat } from "../text/text-types.ts";
 import type { ParentSequence, TurnOptions } from "./engine-run.ts";
 import type { Generation, LaneState, LiveSequence, PromptHead } from "./lane-state.ts";
 import type { Prompt } from "./prompt-builder.ts";
+import { ResponseEmitter } from "./response-emitter.ts";
 import { samplingOptions } from "./sampling.ts";
 import type { TurnContext } from "./session-types.ts";
 import type { TokenList } from "./token-list.ts";
+
+/**
+ * The engine says "queued" or "admitted" within this, or refuses. After it, `response.created` goes
+ * out alone: a first prefill step or an awaited warmup takes long.
+ */
+export const START_GRACE_MS = 50;
 
 export interface TurnDependencies {
   readonly modelId: string;
@@ -58,6 +70,17 @@ export function engineOptions(turn: Turn, dependencies: TurnDependencies): TurnO
     keepSequence: turn.isContinuable,
     prefillOnly: !request.generate,
   };
+}
+
+export function emitterOf(
+  turn: Turn,
+  { modelId, clock }: TurnDependencies,
+  emit: (event: ResponseEvent) => void,
+): ResponseEmitter {
+  const { responseId: id, request } = turn;
+  const { transport } = turn.context;
+  const identity = { id, createdAt: clock.unixSeconds(), model: modelId, transport, request };
+  return new ResponseEmitter(identity, clock, emit);
 }
 
 /** On its own lane a turn advances the parent's sequence; from another lane it branches off. */
