@@ -1,0 +1,56 @@
+#include "models/weight_store.h"
+
+#include <sys/stat.h>
+
+#include <map>
+#include <mutex>
+
+namespace wl::models {
+
+namespace {
+
+struct Entry {
+  std::mutex packing;  // held while the first engine packs
+  std::weak_ptr<const DecoderWeights> weights;
+};
+
+/// Process state, never destroyed: worker threads may end after static destructors ran.
+struct Store {
+  std::mutex mutex;
+  std::map<std::string, std::shared_ptr<Entry>> entries;
+};
+
+Store& store() {
+  static Store* instance = new Store;
+  return *instance;
+}
+
+std::string file_identity(const std::string& path) {
+  struct stat info = {};
+  // A path that cannot be read gets its error from the loader, which names the reason.
+  if (stat(path.c_str(), &info) != 0) return path;
+  return path + '\n' + std::to_string(info.st_size) + '\n' + std::to_string(info.st_mtim.tv_sec) +
+         '.' + std::to_string(info.st_mtim.tv_nsec);
+}
+
+std::shared_ptr<Entry> entry_for(const std::string& key) {
+  const std::lock_guard<std::mutex> lock(store().mutex);
+  std::shared_ptr<Entry>& entry = store().entries[key];
+  if (entry == nullptr) entry = std::make_shared<Entry>();
+  return entry;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const DecoderWeights>> shared_decoder_weights(const std::string& path,
+                                                                     const std::string& form,
+                                                                     backend::Backend& backend) {
+  const std::shared_ptr<Entry> entry = entry_for(file_identity(path) + '\n' + form);
+  const std::lock_guard<std::mutex> lock(entry->packing);
+  if (auto weights = entry->weights.lock()) return weights;
+  auto loaded = load_decoder_weights(path, backend);
+  if (loaded.ok()) entry->weights = loaded.value();
+  return loaded;
+}
+
+}  // namespace wl::models
