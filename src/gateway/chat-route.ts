@@ -6,28 +6,23 @@ import { ChatChunkEncoder, toChatCompletion } from "../protocol/chat-response.ts
 import { parseJsonObject } from "../protocol/parse-json.ts";
 import type { ResponseEvent } from "../protocol/responses-types.ts";
 import type { SessionService } from "../session/session-types.ts";
-import type { GatewayLimits } from "./gateway-options.ts";
 import {
   answerWithEvents,
   answerWithObject,
   bodyOf,
+  type ExchangeServices,
   failedError,
   type HttpExchange,
 } from "./http-exchange.ts";
 import { requireModel } from "./model-lookup.ts";
-import type { ServiceState } from "./service-state.ts";
 import type { SseStream } from "./sse.ts";
 
-export function addChatRoute(
-  app: FastifyInstance,
-  state: ServiceState,
-  limits: GatewayLimits,
-): void {
+export function addChatRoute(app: FastifyInstance, services: ExchangeServices): void {
   app.post("/v1/chat/completions", async (request, reply) => {
-    const session = state.requireSession();
+    const session = services.state.requireSession();
     const chat = parseChatRequest(parseJsonObject(bodyOf(request)));
     requireModel(session, chat.request.model);
-    const exchange = { state, limits, request, reply };
+    const exchange = { ...services, request, reply };
     if (chat.request.stream) return streamChat(exchange, session, chat);
     const response = await answerWithObject(exchange, session, chat.request);
     return toChatCompletion(newId(), response);

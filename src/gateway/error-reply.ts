@@ -47,6 +47,7 @@ const FRAMEWORK_ERRORS: Readonly<Record<string, readonly [number, string, string
 };
 
 function frameworkError(error: unknown): ApiError | undefined {
+  if (!(error instanceof Error)) return undefined;
   const { code, statusCode } = error as { code?: unknown; statusCode?: unknown };
   const known = typeof code === "string" ? FRAMEWORK_ERRORS[code] : undefined;
   if (known !== undefined) return new ApiError(known[0], clientFault, known[1], known[2]);

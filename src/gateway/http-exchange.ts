@@ -3,6 +3,7 @@
  * an SSE stream whose headers wait for the first event, so that an early error is an HTTP error.
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Logger } from "pino";
 import type { ApiError } from "../protocol/api-error.ts";
 import { failedResponseError } from "../protocol/engine-error-map.ts";
 import type {
@@ -26,9 +27,13 @@ declare module "fastify" {
   }
 }
 
-export interface HttpExchange {
+export interface ExchangeServices {
   readonly state: ServiceState;
   readonly limits: GatewayLimits;
+  readonly logger: Logger;
+}
+
+export interface HttpExchange extends ExchangeServices {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 }
@@ -87,6 +92,10 @@ export async function answerWithEvents(
     const response = await runTurn(exchange, session, parsed, transport, emit);
     const interruption = interruptionEvent(response, merger.nextSequenceNumber);
     if (interruption !== undefined && !reply.raw.destroyed) merger.push(interruption);
+  } catch (error) {
+    if (!stream.isOpen) throw error;
+    // Too late for an HTTP error; a stream without a terminal event is one that clients repeat.
+    exchange.logger.error({ err: error }, "stream broke off");
   } finally {
     stream.end();
   }

@@ -11,22 +11,19 @@ import { ApiError } from "../protocol/api-error.ts";
 import type { AccessPolicy } from "./access.ts";
 import { addChatRoute } from "./chat-route.ts";
 import { toApiError } from "./error-reply.ts";
-import type { GatewayLimits, MetricsSource } from "./gateway-options.ts";
+import type { MetricsSource } from "./gateway-options.ts";
+import type { ExchangeServices } from "./http-exchange.ts";
 import { addModelRoutes } from "./models-route.ts";
 import { rawErrorResponse } from "./raw-error.ts";
 import { addResponsesRoute } from "./responses-route.ts";
-import type { ServiceState } from "./service-state.ts";
 import { addStatusRoutes } from "./status-routes.ts";
 import { addUnsupportedRoutes, allowedMethods } from "./unsupported-routes.ts";
 
 /** Node's 5 s breaks clients behind proxies that reuse connections. */
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 
-export interface HttpServerOptions {
+export interface HttpServerOptions extends ExchangeServices {
   readonly access: AccessPolicy;
-  readonly state: ServiceState;
-  readonly limits: GatewayLimits;
-  readonly logger: Logger;
   readonly metrics: MetricsSource;
 }
 
@@ -57,8 +54,8 @@ export async function buildHttpServer(options: HttpServerOptions): Promise<HttpS
   app.setNotFoundHandler((request) => refuseRoute(request));
   addStatusRoutes(app, state, options.metrics);
   addModelRoutes(app, state);
-  addResponsesRoute(app, state, limits);
-  addChatRoute(app, state, limits);
+  addResponsesRoute(app, options);
+  addChatRoute(app, options);
   addUnsupportedRoutes(app);
   await app.ready();
   return {

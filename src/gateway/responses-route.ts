@@ -2,21 +2,20 @@
 import type { FastifyInstance } from "fastify";
 import { parseJsonObject } from "../protocol/parse-json.ts";
 import { parseResponsesRequest } from "../protocol/responses-request.ts";
-import type { GatewayLimits } from "./gateway-options.ts";
-import { answerWithEvents, answerWithObject, bodyOf } from "./http-exchange.ts";
+import {
+  answerWithEvents,
+  answerWithObject,
+  bodyOf,
+  type ExchangeServices,
+} from "./http-exchange.ts";
 import { requireModel } from "./model-lookup.ts";
-import type { ServiceState } from "./service-state.ts";
 
-export function addResponsesRoute(
-  app: FastifyInstance,
-  state: ServiceState,
-  limits: GatewayLimits,
-): void {
+export function addResponsesRoute(app: FastifyInstance, services: ExchangeServices): void {
   app.post("/v1/responses", async (request, reply) => {
-    const session = state.requireSession();
+    const session = services.state.requireSession();
     const parsed = parseResponsesRequest(parseJsonObject(bodyOf(request)), "http");
     requireModel(session, parsed.model);
-    const exchange = { state, limits, request, reply };
+    const exchange = { ...services, request, reply };
     if (!parsed.stream) return answerWithObject(exchange, session, parsed);
     return answerWithEvents(exchange, session, parsed, {
       transport: "sse",

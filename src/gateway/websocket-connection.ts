@@ -8,14 +8,18 @@ import type { RawData, WebSocket } from "ws";
 import { ApiError, invalidRequest } from "../protocol/api-error.ts";
 import { rateLimited } from "../protocol/engine-error-map.ts";
 import { parseResponsesRequest } from "../protocol/responses-request.ts";
-import type { ResponseEvent } from "../protocol/responses-types.ts";
+import type {
+  ResponseEvent,
+  ResponseObject,
+  ResponsesRequest,
+} from "../protocol/responses-types.ts";
 import type { ConnectionState, SessionService } from "../session/session-types.ts";
 import { Backlog, DeltaMerger } from "./backlog.ts";
 import { type ClientFrame, parseClientFrame, steerRefusal } from "./client-frame.ts";
 import { errorFrame, toApiError } from "./error-reply.ts";
 import type { GatewayLimits } from "./gateway-options.ts";
 import { watchPeer } from "./heartbeat.ts";
-import { interruptionEvent, shuttingDown } from "./interrupted-response.ts";
+import { interruptionEvent } from "./interrupted-response.ts";
 import { LaneQueue } from "./lane-queue.ts";
 import { requireModel } from "./model-lookup.ts";
 import type { ServiceState } from "./service-state.ts";
@@ -64,13 +68,15 @@ export class WebSocketConnection {
     transport.on("drain", () => this.#onDrain());
     socket.on("message", (data, isBinary) => this.#onMessage(data, isBinary));
     socket.on("error", (error) => options.logger.debug({ err: error }, "websocket error"));
-    socket.on("close", () => {
+    options.logger.debug({ tenant: options.tenant }, "websocket opened");
+    socket.on("close", (code) => {
+      options.logger.debug({ code }, "websocket closed");
       stopHeartbeat();
       this.#onClose();
     });
   }
 
-  /** Closes once nothing runs or waits; frames that still arrive are refused with 503. */
+  /** Closes once nothing runs; what waits or still arrives in a drain is refused with 503. */
   closeWhenIdle(code: number, reason: string): void {
     this.#lanes.whenIdle(() => this.#options.socket.close(code, reason));
   }
@@ -106,8 +112,6 @@ export class WebSocketConnection {
     } else if (this.#isTooOld) {
       this.#sendError(this.#ageError(), streamId);
       this.closeWhenIdle(CLOSE_NORMAL, "connection age limit");
-    } else if (this.#options.state.phase === "draining") {
-      this.#sendError(shuttingDown(), streamId);
     } else if (!this.#admitLane(streamId)) {
       const { maxNamedLanes } = this.#options.limits;
       const message = `This connection has its ${maxNamedLanes} lanes; open another one.`;
@@ -127,7 +131,7 @@ export class WebSocketConnection {
 
   /** Fields are read when the lane is free, so that errors come in the order of the requests. */
   async #run(frame: ClientFrame): Promise<void> {
-    const { session, state, tenant, socket, logger } = this.#options;
+    const { state, tenant, socket, logger } = this.#options;
     const { streamId, receivedBytes, receivedMs } = frame;
     const controller = new AbortController();
     const merger = new DeltaMerger(
@@ -138,6 +142,7 @@ export class WebSocketConnection {
     this.#running.add(controller);
     this.#mergers.add(merger);
     try {
+      const session = state.requireSession();
       const request = parseResponsesRequest(frame.fields, "ws");
       requireModel(session, request.model);
       const context = {
@@ -152,6 +157,7 @@ export class WebSocketConnection {
       const response = await session.createResponse(request, context, emit, controller.signal);
       const interruption = interruptionEvent(response, merger.nextSequenceNumber);
       if (interruption !== undefined) merger.push(interruption);
+      logTurn(logger, request, response, frame);
     } catch (error) {
       if (socket.readyState === socket.OPEN) this.#sendError(toApiError(error, logger), streamId);
     } finally {
@@ -223,4 +229,17 @@ export class WebSocketConnection {
     this.#cancelAll();
     this.#lanes.whenIdle(() => this.#connection.close());
   }
+}
+
+/** Enough to see a chain: warmup, continuation or full history, and what it cost the wire. */
+function logTurn(
+  logger: Logger,
+  request: ResponsesRequest,
+  response: ResponseObject,
+  { receivedBytes, receivedMs }: ClientFrame,
+): void {
+  const isContinuation = request.previousResponseId !== null;
+  const durationMs = Math.round(performance.now() - receivedMs);
+  const facts = { generate: request.generate, isContinuation, receivedBytes, durationMs };
+  logger.debug({ id: response.id, status: response.status, ...facts }, "websocket response");
 }

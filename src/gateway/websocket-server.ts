@@ -52,7 +52,7 @@ export class ResponsesSocketServer {
     server.on("upgrade", (request, socket, head) => this.#onUpgrade(request, socket, head));
   }
 
-  /** Idle connections close at once, others after what they have accepted. */
+  /** Idle connections close at once, others when their running responses have ended. */
   drain(): void {
     for (const connection of this.#connections) {
       connection.closeWhenIdle(CLOSE_GOING_AWAY, "the server is shutting down");

@@ -238,6 +238,7 @@ describe("lifetime", () => {
     const idle = await server.connect();
     const busy = await server.connect();
     busy.create();
+    busy.create({ input: "waits behind the first" });
     await busy.until((frame) => frame.type === "response.in_progress");
     const drained = server.gateway.drain(60_000);
     expect(await idle.closed).toBe(1001);
@@ -250,6 +251,7 @@ describe("lifetime", () => {
       "response.in_progress",
       "error",
       "response.completed",
+      "error",
     ]);
     await drained;
   });
