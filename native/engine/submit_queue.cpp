@@ -105,9 +105,9 @@ void SubmitQueue::fail(const Error& error) {
 Status SubmitQueue::check_room() const {
   if (refusal_) return *refusal_;
   if (num_queued_ < max_queued_ && commands_.size() < static_cast<size_t>(max_queued_)) return {};
-  return {ErrorCode::kQueueFull,
-          std::to_string(num_queued_) + " requests are waiting, this engine queues " +
-              std::to_string(max_queued_)};
+  return {ErrorCode::kQueueFull, std::to_string(num_queued_) +
+                                     " requests are waiting, this engine queues " +
+                                     std::to_string(max_queued_)};
 }
 
 RequestId SubmitQueue::accept(uint32_t id) {

@@ -1,0 +1,177 @@
+// Random submits, continuations, forks, releases and aborts on tiny pools: every request ends
+// exactly once, every token equals the from-scratch reference, integrity holds after every step.
+
+#include <optional>
+
+#include "core_driver.h"
+
+using namespace wl::test;
+using wl::ErrorCode;
+
+namespace {
+
+class RandomSession {
+ public:
+  RandomSession(unsigned seed, const ToyEngineOptions& options)
+      : rng_(seed),
+        driver_(options),
+        max_sequence_tokens_(
+            std::min(options.config.max_context_tokens, options.num_blocks * options.block_size)) {}
+
+  void run(int num_steps) {
+    for (int i = 0; i < num_steps; ++i) {
+      for (unsigned n = pick(3); n > 0; --n) one_operation();
+      driver_.step();
+      for (const auto& [request, expectation] : requests_) learn(request, expectation);
+    }
+    driver_.run_until_idle();
+    for (const auto& [request, expectation] : requests_) {
+      learn(request, expectation);
+      check(request, expectation);
+    }
+    for (const auto& [sequence, tokens] : sequences_) driver_.release(sequence);
+    driver_.step();
+    const auto stats = driver_.core.stats();
+    WL_CHECK_EQ(stats.num_free_blocks, stats.num_blocks);
+    WL_CHECK_EQ(stats.num_live_sequences, 0);
+    WL_CHECK_EQ(driver_.num_queued_left, static_cast<int>(requests_.size()));
+    num_preemptions += stats.num_preemptions;
+    num_live_hits += num_live_hits_;
+  }
+
+  static inline uint64_t num_preemptions = 0;
+  static inline int num_live_hits = 0;
+
+ private:
+  struct Expectation {
+    Tokens joined;  // tokens of the sequence before the request
+    RequestOptions options;
+    bool is_aborted = false;
+  };
+
+  unsigned pick(unsigned n) { return static_cast<unsigned>(rng_() % n); }
+
+  /// Prompts start with one of few long prefixes, so that hits and shared prefills are common.
+  Tokens random_prompt() {
+    Tokens tokens = random_tokens(pick(3), 1 + static_cast<int>(pick(40)));
+    return tokens + random_tokens(rng_() % 1000, static_cast<int>(pick(12)));
+  }
+
+  RequestOptions random_request(Tokens tokens) {
+    RequestOptions options = make_request(std::move(tokens), 1 + static_cast<int>(pick(20)));
+    options.keep_sequence = pick(2) == 0;
+    options.prefill_only = pick(8) == 0;
+    if (pick(3) == 0) options.stop_token_ids = {static_cast<int32_t>(pick(60)), 5};
+    if (pick(2) == 0) options.logits = wl::engine::LogitsMode::kSampled;
+    if (pick(3) == 0) {
+      options.sampling = {.temperature = 0.8, .top_k = 20, .presence_penalty = 0.3, .seed = rng_()};
+    }
+    return options;
+  }
+
+  bool fits(size_t num_joined, const RequestOptions& options) const {
+    return static_cast<int>(num_joined + options.tokens.size()) < max_sequence_tokens_;
+  }
+
+  void one_operation() {
+    const unsigned choice = pick(10);
+    if (choice < 4 || sequences_.empty()) {
+      RequestOptions options = random_request(random_prompt());
+      if (!fits(0, options)) return;
+      if (pick(6) == 0) options.tenant_salt = "other";
+      if (pick(40) == 0) options.tokens.push_back(kToyPoison);
+      if (!fits(0, options)) return;
+      const Expectation expectation{{}, options, false};
+      requests_[driver_.submit(options)] = expectation;
+      return;
+    }
+    auto it = sequences_.begin();
+    std::advance(it, pick(static_cast<unsigned>(sequences_.size())));
+    const SequenceId sequence = it->first;
+    if (choice < 7) {
+      continue_one(it);
+    } else if (choice == 7) {
+      sequences_[driver_.fork(sequence)] = it->second;
+    } else if (choice == 8) {
+      driver_.release(sequence);
+      sequences_.erase(it);
+    } else if (!requests_.empty()) {
+      auto request = std::prev(requests_.end());
+      for (unsigned n = pick(3); n > 0 && request != requests_.begin(); --n) --request;
+      driver_.abort(request->first);
+      request->second.is_aborted = true;
+    }
+  }
+
+  /// The sequence is taken out until its request ends: only then are its tokens known again.
+  void continue_one(std::map<SequenceId, Tokens>::iterator it) {
+    const RequestOptions options = random_request(random_tokens(rng_() % 1000, 1 + pick(9)));
+    if (!fits(it->second.size(), options)) return;
+    const Expectation expectation{it->second, options, false};
+    requests_[driver_.continue_sequence(it->first, options)] = expectation;
+    sequences_.erase(it);
+  }
+
+  /// Picks up sequences that became live, and forgets those that were released.
+  void learn(RequestId request, const Expectation& expectation) {
+    const auto& told = driver_.told(request);
+    if (told.num_finishes == 1 && learned_.insert(request).second) {
+      num_live_hits_ += told.is_live_hit;
+      if (!expectation.is_aborted && driver_.is_live(told.sequence)) {
+        sequences_[told.sequence] = expectation.joined + expectation.options.tokens + told.tokens;
+      }
+    }
+    std::erase_if(sequences_, [&](const auto& entry) { return !driver_.is_live(entry.first); });
+  }
+
+  void check(RequestId request, const Expectation& expectation) {
+    const auto& told = driver_.told(request);
+    WL_CHECK_EQ(told.num_finishes, 1);
+    if (told.finish == FinishReason::kFailed) {
+      const Tokens whole = expectation.joined + expectation.options.tokens;
+      const bool is_poisoned = std::find(whole.begin(), whole.end(), kToyPoison) != whole.end();
+      WL_CHECK(is_poisoned || told.error == ErrorCode::kSequenceReleased);
+      return;
+    }
+    const RequestOptions& options = expectation.options;
+    const Tokens prompt = expectation.joined + options.tokens;
+    if (told.num_admissions == 1) WL_CHECK_EQ(told.prompt_tokens, static_cast<int>(prompt.size()));
+    if (options.prefill_only) {
+      WL_CHECK(told.tokens.empty());
+      return;
+    }
+    Output expected = expected_output(prompt, options, max_sequence_tokens_);
+    if (told.finish == FinishReason::kAborted) {
+      expected.tokens.resize(std::min(expected.tokens.size(), told.tokens.size()));
+      expected.logits.resize(told.logits.size());
+      expected.finish = FinishReason::kAborted;
+    }
+    check_output(told, expected);
+  }
+
+  std::mt19937_64 rng_;
+  CoreDriver driver_;
+  const int max_sequence_tokens_;
+  std::map<RequestId, Expectation> requests_;
+  std::map<SequenceId, Tokens> sequences_;  // live and idle: what they hold
+  std::set<RequestId> learned_;
+  int num_live_hits_ = 0;
+};
+
+}  // namespace
+
+WL_TEST("engine: after random operations every request gave what it gives alone") {
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    ToyEngineOptions options;
+    options.block_size = seed % 2 == 0 ? 4 : 16;
+    options.num_blocks = (seed % 2 == 0 ? 18 : 6) + static_cast<int>(seed % 9);
+    if (seed % 3 == 0) options.num_blocks *= 4;  // room for live sequences to survive
+    options.config.max_batch_tokens = 1 + static_cast<int>(seed * 7 % 40);
+    options.config.max_running = 1 + static_cast<int>(seed % 6);
+    options.config.max_prefill_chunk = static_cast<int>(seed % 4) * 3;
+    options.config.enable_prefix_cache = seed % 7 != 0;
+    RandomSession(seed, options).run(150);
+  }
+  WL_CHECK(RandomSession::num_preemptions > 100);  // the pools are small enough to matter
+  WL_CHECK(RandomSession::num_live_hits > 100);
+}
