@@ -1,0 +1,159 @@
+#include "models/hf_config.h"
+
+#include "check.h"
+#include "loader/expect_error.h"
+#include "models/rope_scaling.h"
+
+using wl::models::ModelConfig;
+
+namespace {
+
+/// A sound llama config; `extra` members go in front, so an override must be removed here first.
+std::string config_text(const std::string& extra, const std::string& without = "") {
+  const std::pair<const char*, const char*> kMembers[] = {
+      {"model_type", "\"llama\""}, {"num_hidden_layers", "2"},         {"hidden_size", "64"},
+      {"intermediate_size", "96"}, {"num_attention_heads", "4"},       {"num_key_value_heads", "2"},
+      {"vocab_size", "100"},       {"max_position_embeddings", "512"}, {"rms_norm_eps", "1e-06"},
+  };
+  std::string text = "{" + extra;
+  for (const auto& [key, value] : kMembers) {
+    if (without == key) continue;
+    if (text.size() > 1) text += ",";
+    text += wl::quote_bytes(key) + ":" + value;
+  }
+  return text + "}";
+}
+
+wl::Result<ModelConfig> read(const std::string& config_json) {
+  wl::loader::ModelFile file;
+  file.container = wl::loader::Container::kSafetensors;
+  file.config_json = config_json;
+  file.tensors = {{"model.layers.0.input_layernorm.weight", 0, {64}, nullptr, 0},
+                  {"model.layers.1.input_layernorm.weight", 0, {64}, nullptr, 0},
+                  {"lm_head.weight", 0, {100, 64}, nullptr, 0}};
+  return wl::models::read_model_config(file);
+}
+
+/// `key` set to `value` instead of what config_text has.
+wl::Result<ModelConfig> read_with(const std::string& key, const std::string& value) {
+  return read(config_text(wl::quote_bytes(key) + ":" + value, key));
+}
+
+}  // namespace
+
+WL_TEST("hf config: a llama config with defaults") {
+  const auto read_config = read(config_text(""));
+  WL_CHECK_EQ(wl::test::outcome(read_config), "ok");
+  if (!read_config.ok()) return;
+  const ModelConfig& config = read_config.value();
+  WL_CHECK_EQ(config.head_dim, 16);
+  WL_CHECK_EQ(config.num_kv_heads, 2);
+  WL_CHECK_EQ(config.rope.base, 10000.0);
+  WL_CHECK(config.rope.pairing == wl::models::RopePairing::kHalves);
+  WL_CHECK(!config.is_tied);
+  WL_CHECK_EQ(read_with("num_key_value_heads", "null").value().num_kv_heads, 4);
+  WL_CHECK_EQ(read_with("head_dim", "32").value().head_dim, 32);
+  WL_CHECK_EQ(read_with("partial_rotary_factor", "0.5").value().rope.rotary_dims, 8);
+  WL_CHECK(read_with("tie_word_embeddings", "true").value().is_tied);
+  WL_CHECK(read_with("model_type", "\"qwen2\"").value().has_qkv_bias);
+}
+
+WL_TEST("hf config: rope settings in the classic and in the newer form") {
+  WL_CHECK_EQ(read_with("rope_theta", "500000.0").value().rope.base, 500000.0);
+  WL_CHECK_EQ(read_with("rope_parameters", R"({"rope_type":"default","rope_theta":7000})")
+                  .value()
+                  .rope.base,
+              7000.0);
+  WL_CHECK_EQ(
+      read_with("rope_parameters", R"({"full_attention":{"rope_theta":8000}})").value().rope.base,
+      8000.0);
+  WL_CHECK_EQ(
+      read_with("rope_scaling", R"({"type":"linear","factor":4})").value().rope.linear_factor, 4.0);
+  WL_EXPECT_ERROR(read_with("rope_scaling", R"({"type":"linear"})"), "ERR_MODEL_FORMAT",
+                  "factor is missing");
+  for (const char* type : {"yarn", "longrope", "dynamic", "su"}) {
+    WL_EXPECT_ERROR(
+        read_with("rope_scaling", std::string(R"({"rope_type":")") + type + R"(","factor":4})"),
+        "ERR_MODEL_ARCH", type);
+  }
+}
+
+WL_TEST("hf config: text settings may be nested") {
+  const std::string inner = config_text("");
+  WL_CHECK_EQ(read(R"({"model_type":"llama","text_config":)" + inner + "}").value().hidden, 64);
+}
+
+WL_TEST("hf config: llama3 scaling has the published factors") {
+  const std::vector<float> small =
+      wl::models::llama3_freq_factors({32.0, 1.0, 4.0, 8192.0}, 500000.0, 64);
+  WL_CHECK_EQ(small.size(), size_t{32});
+  const auto close = [](float a, double b) { return std::abs(a - b) < 1e-4 * b; };
+  for (int i = 0; i <= 14; ++i) WL_CHECK_EQ(small[static_cast<size_t>(i)], 1.0f);
+  WL_CHECK(close(small[15], 1.65133));
+  WL_CHECK(close(small[16], 3.29226));
+  WL_CHECK(close(small[17], 9.66673));
+  for (int i = 18; i < 32; ++i) WL_CHECK_EQ(small[static_cast<size_t>(i)], 32.0f);
+  const std::vector<float> large =
+      wl::models::llama3_freq_factors({8.0, 1.0, 4.0, 8192.0}, 500000.0, 128);
+  const double kMiddle[] = {1, 1.20748, 1.55341, 2.02631, 2.69453, 3.68425, 5.25733, 8};
+  for (size_t i = 0; i < std::size(kMiddle); ++i) WL_CHECK(close(large[28 + i], kMiddle[i]));
+
+  const auto config =
+      read_with("rope_scaling",
+                R"({"rope_type":"llama3","factor":8,"low_freq_factor":1,"high_freq_factor":4,)"
+                R"("original_max_position_embeddings":64})");
+  WL_CHECK_EQ(wl::test::outcome(config), "ok");
+  if (config.ok()) WL_CHECK_EQ(config.value().rope.inv_freq_factors.size(), size_t{8});
+  WL_EXPECT_ERROR(
+      read_with("rope_scaling",
+                R"({"rope_type":"llama3","factor":8,"low_freq_factor":4,"high_freq_factor":4,)"
+                R"("original_max_position_embeddings":64})"),
+      "ERR_MODEL_FORMAT", "high_freq_factor");
+}
+
+WL_TEST("hf config: fields out of range or of another kind are refused with key and value") {
+  const std::pair<const char*, const char*> kBad[] = {
+      {"num_hidden_layers", "0"},
+      {"num_hidden_layers", "1000000"},
+      {"num_hidden_layers", "3"},
+      {"hidden_size", "-1"},
+      {"hidden_size", "\"64\""},
+      {"intermediate_size", "1.5"},
+      {"num_attention_heads", "0"},
+      {"num_attention_heads", "6"},
+      {"num_key_value_heads", "3"},
+      {"vocab_size", "99999999999"},
+      {"max_position_embeddings", "[]"},
+      {"rms_norm_eps", "-1"},
+      {"rope_theta", "0"},
+      {"tie_word_embeddings", "1"},
+  };
+  for (const auto& [key, value] : kBad) {
+    WL_EXPECT_ERROR(read_with(key, value), "ERR_MODEL_FORMAT", std::string(key) + " is ");
+  }
+  WL_EXPECT_ERROR(read_with("partial_rotary_factor", "0.19"), "ERR_MODEL_FORMAT", "rotary dims");
+}
+
+WL_TEST("hf config: required fields are asked for by name") {
+  for (const char* key :
+       {"num_hidden_layers", "hidden_size", "intermediate_size", "num_attention_heads",
+        "vocab_size", "max_position_embeddings", "rms_norm_eps"}) {
+    WL_EXPECT_ERROR(read(config_text("", key)), "ERR_MODEL_FORMAT",
+                    std::string(key) + " is missing");
+  }
+  WL_EXPECT_ERROR(read("[]"), "ERR_MODEL_FORMAT", "no JSON object");
+  WL_EXPECT_ERROR(read("{"), "ERR_MODEL_FORMAT", "config.json: JSON");
+}
+
+WL_TEST("hf config: what is not computed is refused by name") {
+  WL_EXPECT_ERROR(read_with("model_type", "\"mistral\""), "ERR_MODEL_ARCH", "\"mistral\"");
+  WL_EXPECT_ERROR(read_with("model_type", "null"), "ERR_MODEL_ARCH", "model_type is \"\"");
+  WL_EXPECT_ERROR(read_with("quantization_config", R"({"quant_method":"gptq"})"), "ERR_MODEL_ARCH",
+                  "\"gptq\"");
+  WL_EXPECT_ERROR(read_with("hidden_act", "\"gelu\""), "ERR_MODEL_ARCH", "\"gelu\"");
+  WL_EXPECT_ERROR(read_with("layer_types", R"(["full_attention","sliding_attention"])"),
+                  "ERR_MODEL_ARCH", "sliding window");
+  WL_EXPECT_ERROR(
+      read(config_text(R"("model_type":"qwen2","use_sliding_window":true)", "model_type")),
+      "ERR_MODEL_ARCH", "sliding window");
+}

@@ -1,0 +1,166 @@
+#include "check.h"
+#include "models/inspect.h"
+#include "models/model_config.h"
+#include "models/opened_model.h"
+#include "models/tensor_names.h"
+#include "models/tiny_model.h"
+
+using wl::loader::TensorEntry;
+using wl::test::GgufWriter;
+using wl::test::OpenedModel;
+
+namespace {
+
+using Weights = std::map<std::string, TensorEntry>;
+
+wl::Result<Weights> map_weights(const wl::loader::ModelFile& file) {
+  const auto config = wl::models::read_model_config(file);
+  WL_CHECK_EQ(wl::test::outcome(config), "ok");
+  if (!config.ok()) return config.error();
+  return wl::models::map_weights(file, config.value());
+}
+
+wl::Result<Weights> map_weights(const GgufWriter& writer) {
+  return map_weights(OpenedModel(writer).file);
+}
+
+/// The tiny GGUF model's tensors under their HF names, with a config to match.
+wl::loader::ModelFile as_hf(const OpenedModel& model) {
+  wl::loader::ModelFile file = model.file;
+  file.container = wl::loader::Container::kSafetensors;
+  file.metadata.clear();
+  file.config_json =
+      R"({"model_type":"llama","num_hidden_layers":2,"hidden_size":4,"intermediate_size":6,)"
+      R"("num_attention_heads":2,"num_key_value_heads":1,"vocab_size":5,)"
+      R"("max_position_embeddings":64,"rms_norm_eps":1e-5,"tie_word_embeddings":true})";
+  const std::pair<const char*, const char*> kModules[] = {{"token_embd", "model.embed_tokens"},
+                                                          {"output_norm", "model.norm"},
+                                                          {"blk.", "model.layers."},
+                                                          {"attn_norm", "input_layernorm"},
+                                                          {"attn_q", "self_attn.q_proj"},
+                                                          {"attn_k", "self_attn.k_proj"},
+                                                          {"attn_v", "self_attn.v_proj"},
+                                                          {"attn_output", "self_attn.o_proj"},
+                                                          {"ffn_norm", "post_attention_layernorm"},
+                                                          {"ffn_gate", "mlp.gate_proj"},
+                                                          {"ffn_up", "mlp.up_proj"},
+                                                          {"ffn_down", "mlp.down_proj"}};
+  for (TensorEntry& tensor : file.tensors) {
+    for (const auto& [gguf, hf] : kModules) {
+      const size_t at = tensor.name.find(gguf);
+      if (at != std::string::npos) tensor.name.replace(at, std::string(gguf).size(), hf);
+    }
+  }
+  return file;
+}
+
+}  // namespace
+
+WL_TEST("weights: a GGUF model maps under its own names, rope table left out") {
+  GgufWriter writer = wl::test::tiny_gguf("llama");
+  writer.add_f32_tensor("rope_freqs.weight", {1});
+  writer.tensors.back().bytes = wl::test::le_bytes(1.0f);
+  const auto weights = map_weights(writer);
+  WL_CHECK_EQ(wl::test::outcome(weights), "ok");
+  if (weights.ok()) WL_CHECK_EQ(weights.value().size(), size_t{20});
+}
+
+WL_TEST("weights: an HF model maps to the same names, multimodal prefixes stripped") {
+  const OpenedModel model(wl::test::tiny_gguf("llama"));
+  wl::loader::ModelFile file = as_hf(model);
+  const auto weights = map_weights(file);
+  WL_CHECK_EQ(wl::test::outcome(weights), "ok");
+  if (weights.ok()) WL_CHECK(weights.value().contains("blk.1.ffn_down.weight"));
+
+  for (TensorEntry& tensor : file.tensors) tensor.name = "language_model." + tensor.name;
+  file.tensors.push_back({"model.visual.patch_embed.weight", 0, {1, 2, 3, 4, 5}, nullptr, 0});
+  file.tensors.push_back({"model.layers.0.self_attn.rotary_emb.inv_freq", 0, {1}, nullptr, 0});
+  WL_CHECK_EQ(wl::test::outcome(map_weights(file)), "ok");
+}
+
+WL_TEST("weights: a tied model keeps the embedding as its head, whatever copy the file has") {
+  const OpenedModel model(wl::test::tiny_gguf("llama"));
+  wl::loader::ModelFile file = as_hf(model);
+  file.tensors.push_back(file.tensors[0]);
+  file.tensors.back().name = "lm_head.weight";
+  const auto weights = map_weights(file);
+  WL_CHECK_EQ(wl::test::outcome(weights), "ok");
+  if (weights.ok()) WL_CHECK(!weights.value().contains("output.weight"));
+
+  GgufWriter untied = wl::test::tiny_gguf("llama");
+  untied.add_f32_tensor("output.weight", {5, 4});
+  WL_CHECK(map_weights(untied).value().contains("output.weight"));
+}
+
+WL_TEST("weights: a missing tensor is named") {
+  for (const char* name : {"blk.1.attn_k.weight", "output_norm.weight", "token_embd.weight"}) {
+    GgufWriter writer = wl::test::tiny_gguf("llama");
+    writer.remove_tensor(name);
+    WL_EXPECT_ERROR(map_weights(writer), "ERR_MODEL_TENSOR", std::string(name) + " is missing");
+  }
+  GgufWriter no_bias = wl::test::tiny_gguf("qwen2");
+  no_bias.remove_tensor("blk.1.attn_v.bias");
+  WL_EXPECT_ERROR(map_weights(no_bias), "ERR_MODEL_TENSOR", "blk.1.attn_v.bias is missing");
+}
+
+WL_TEST("weights: an unknown tensor is named, a bias that the architecture may have is kept") {
+  GgufWriter unknown = wl::test::tiny_gguf("llama");
+  unknown.add_f32_tensor("blk.0.attn_q_norm.weight", {2});
+  WL_EXPECT_ERROR(map_weights(unknown), "ERR_MODEL_TENSOR", "\"blk.0.attn_q_norm.weight\"");
+  GgufWriter biased = wl::test::tiny_gguf("llama");
+  biased.add_f32_tensor("blk.0.ffn_down.bias", {4});
+  WL_CHECK(map_weights(biased).value().contains("blk.0.ffn_down.bias"));
+}
+
+WL_TEST("weights: shapes must be the configuration's, leading ones aside") {
+  GgufWriter writer = wl::test::tiny_gguf("llama");
+  writer.tensor("blk.0.attn_q.weight").dims = {2, 8};
+  WL_EXPECT_ERROR(map_weights(writer), "ERR_MODEL_TENSOR",
+                  "blk.0.attn_q.weight has shape [8, 2], the configuration asks for [4, 4]");
+  GgufWriter vocab = wl::test::tiny_gguf("llama");
+  vocab.add_u32("llama.vocab_size", 6);
+  WL_EXPECT_ERROR(map_weights(vocab), "ERR_MODEL_TENSOR", "token_embd.weight has shape [5, 4]");
+  GgufWriter ones = wl::test::tiny_gguf("llama");
+  ones.tensor("output_norm.weight").dims = {4, 1, 1};
+  WL_CHECK_EQ(wl::test::outcome(map_weights(ones)), "ok");
+}
+
+WL_TEST("weights: an unsupported type is refused with the nearest types that work") {
+  const OpenedModel model(wl::test::tiny_gguf("llama"));
+  const struct {
+    uint32_t type;
+    int64_t row;
+    const char* expected;
+  } kCases[] = {{18, 256, "is IQ3_XXS, not supported; use Q4_K or Q4_0"},
+                {20, 32, "is IQ4_NL, not supported; use Q4_0"},
+                {39, 32, "is MXFP4, not supported; use Q4_0"},
+                {28, 4, "is F64, not supported; use F32"},
+                {wl::kSafetensorsOnly + 5, 32, "is F8_E4M3, not supported; use Q8_0"}};
+  for (const auto& [type, row, expected] : kCases) {
+    wl::loader::ModelFile file = model.file;
+    file.tensors[3].ggml_type = type;
+    file.tensors[3].shape = {1, row};
+    WL_EXPECT_ERROR(map_weights(file), "ERR_MODEL_TYPE",
+                    "blk.0.attn_k.weight " + std::string(expected));
+  }
+}
+
+WL_TEST("weights: norms may be of any supported type") {
+  GgufWriter writer = wl::test::tiny_gguf("llama");
+  wl::test::GgufTensor& norm = writer.tensor("output_norm.weight");
+  norm.type = 1;
+  norm.bytes.resize(8);
+  WL_CHECK_EQ(wl::test::outcome(map_weights(writer)), "ok");
+}
+
+WL_TEST("weights: layer numbers are read strictly") {
+  using wl::models::gguf_name_of_hf;
+  WL_CHECK_EQ(gguf_name_of_hf("model.layers.10.mlp.up_proj.weight").value_or(""),
+              "blk.10.ffn_up.weight");
+  for (const char* name :
+       {"model.layers.01.mlp.up_proj.weight", "model.layers.-1.mlp.up_proj.weight",
+        "model.layers.99999999999.mlp.up_proj.weight", "model.layers..mlp.up_proj.weight",
+        "model.layers.1", "model.layers.1.mlp.up_proj", "mlp.up_proj.weight"}) {
+    WL_CHECK(!gguf_name_of_hf(name).has_value());
+  }
+}
