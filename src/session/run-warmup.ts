@@ -6,9 +6,10 @@
 import { createDeferred } from "../base/deferred.ts";
 import type { SequenceRef, TurnEvent, TurnResult } from "../engine/endpoint.ts";
 import type { ResponseEvent, Usage } from "../protocol/responses-types.ts";
-import { runOnEngine } from "./engine-run.ts";
+import { type EngineRun, runOnEngine } from "./engine-run.ts";
 import { LiveSequence } from "./lane-state.ts";
 import { missReason } from "./miss-reason.ts";
+import type { ResponseEmitter } from "./response-emitter.ts";
 import { usageOf } from "./response-object.ts";
 import {
   emitterOf,
@@ -20,7 +21,7 @@ import {
   type TurnDependencies,
   type TurnOutcome,
 } from "./turn.ts";
-import { contextError, refusal, rejectPrompt } from "./turn-failure.ts";
+import { contextError, failTurn, rejectPrompt } from "./turn-failure.ts";
 import { turnMeasures, usageOfRun } from "./turn-measures.ts";
 
 /** `shutdown` ends the prefill when the service closes; the client's own signal does not. */
@@ -33,71 +34,87 @@ export async function runWarmup(
   const emitter = emitterOf(turn, dependencies, emit);
   const tooLong = contextError(turn, dependencies);
   if (tooLong) return rejectPrompt(turn, emitter, tooLong, dependencies);
+  if (turn.prompt.tokens.length === 0) return complete(turn, emitter, dependencies, undefined);
   const prefill = startPrefill(turn, dependencies, shutdown);
-  const usage = usageAtStart(turn, await prefill.admission);
-  const response = emitter.warmedUp(usage);
+  try {
+    const start = await Promise.race([prefill.start, prefill.run.then(({ result }) => result)]);
+    return complete(turn, emitter, dependencies, start, sequenceOf(prefill.run, dependencies));
+  } catch (error) {
+    return failTurn(turn, error, emitter, dependencies);
+  }
+}
+
+type PrefillStart = Pick<TurnResult, "cachedTokens" | "liveHit">;
+
+interface Prefill {
+  /** What was cached; undefined when the engine takes longer than the grace to say. */
+  readonly start: Promise<PrefillStart | undefined>;
+  readonly run: Promise<EngineRun>;
+}
+
+function startPrefill(turn: Turn, dependencies: TurnDependencies, shutdown: AbortSignal): Prefill {
+  const { endpoint, clock } = dependencies;
+  const start = createDeferred<PrefillStart | undefined>();
+  const cancelGrace = clock.schedule(START_GRACE_MS, () => start.resolve(undefined));
+  const onEvent = (event: TurnEvent) => {
+    if (event.type === "admitted") start.resolve(event);
+    else if (event.type === "queued") start.resolve(undefined);
+  };
+  const options = engineOptions(turn, dependencies);
+  const parent = parentSequence(turn);
+  const run = runOnEngine(endpoint, turn.prompt, options, parent, onEvent, shutdown);
+  return { start: start.promise, run: recorded(turn, run, dependencies).finally(cancelGrace) };
+}
+
+async function recorded(
+  turn: Turn,
+  prefill: Promise<EngineRun>,
+  { metrics }: TurnDependencies,
+): Promise<EngineRun> {
+  const run = await prefill;
+  metrics.recordRun(turnMeasures(turn, run, usageOfRun(turn, run)));
+  metrics.recordFinish(run.result.finish === "aborted" ? "abort" : "stop");
+  return run;
+}
+
+/** Behind the completed response a failure is the operator's to hear; the chain goes on without. */
+function sequenceOf(
+  run: Promise<EngineRun>,
+  { metrics, reportError }: TurnDependencies,
+): Promise<SequenceRef | undefined> {
+  return run.then(
+    ({ result }) => result.sequence,
+    (error: unknown) => {
+      metrics.recordFinish("error");
+      reportError(error);
+      return undefined;
+    },
+  );
+}
+
+function complete(
+  turn: Turn,
+  emitter: ResponseEmitter,
+  { endpoint }: TurnDependencies,
+  start: PrefillStart | undefined,
+  sequence?: Promise<SequenceRef | undefined>,
+): TurnOutcome {
+  const response = emitter.warmedUp(usageAtStart(turn, start));
   const lane = laneOf(turn, {
     items: turn.items,
     tokens: turn.prompt.tokens,
     generation: "none",
-    sequence: new LiveSequence(
-      dependencies.endpoint,
-      prefill.sequence,
-      turn.parent?.sequence.workerId,
-    ),
+    sequence: new LiveSequence(endpoint, sequence, turn.parent?.sequence.workerId),
   });
   return { response, lane };
 }
 
-type Admission = Pick<TurnResult, "cachedTokens" | "liveHit">;
-
 /** What was cached at that moment; nothing is known of a prompt that still waits. */
-function usageAtStart({ parent, prompt }: Turn, admission: Admission | undefined): Usage {
-  const inputTokens = prompt.tokens.length;
-  if (!admission) {
-    return usageOf({ inputTokens, cachedTokens: 0, outputTokens: 0, missReason: undefined });
-  }
-  const reason = missReason({ parent, prompt, ...admission, wasReleased: false });
-  const { cachedTokens } = admission;
-  return usageOf({ inputTokens, cachedTokens, outputTokens: 0, missReason: reason });
-}
-
-interface Prefill {
-  /** undefined when the engine takes longer than the grace. Rejects when it refuses at once. */
-  readonly admission: Promise<Admission | undefined>;
-  /** Never rejects. */
-  readonly sequence: Promise<SequenceRef | undefined>;
-}
-
-function startPrefill(turn: Turn, dependencies: TurnDependencies, shutdown: AbortSignal): Prefill {
-  if (turn.prompt.tokens.length === 0) {
-    return { admission: Promise.resolve(undefined), sequence: Promise.resolve(undefined) };
-  }
-  const { endpoint, clock, metrics, reportError } = dependencies;
-  const admission = createDeferred<Admission | undefined>();
-  const cancelGrace = clock.schedule(START_GRACE_MS, () => admission.resolve(undefined));
-  const onEvent = (event: TurnEvent) => {
-    if (event.type === "admitted") admission.resolve(event);
-    else if (event.type === "queued") admission.resolve(undefined);
-  };
-  const options = engineOptions(turn, dependencies);
-  const parent = parentSequence(turn);
-  const sequence = runOnEngine(endpoint, turn.prompt, options, parent, onEvent, shutdown)
-    .then(
-      (run) => {
-        admission.resolve(run.result);
-        metrics.recordRun(turnMeasures(turn, run, usageOfRun(turn, run)));
-        metrics.recordFinish(run.result.finish === "aborted" ? "abort" : "stop");
-        return run.result.sequence;
-      },
-      (error: unknown) => {
-        metrics.recordFinish("error");
-        const refused = refusal(error);
-        if (refused.status >= 500) reportError(error);
-        admission.reject(refused);
-        return undefined;
-      },
-    )
-    .finally(cancelGrace);
-  return { admission: admission.promise, sequence };
+function usageAtStart({ parent, prompt }: Turn, start: PrefillStart | undefined): Usage {
+  return usageOf({
+    inputTokens: prompt.tokens.length,
+    cachedTokens: start?.cachedTokens ?? 0,
+    outputTokens: 0,
+    missReason: start && missReason({ parent, prompt, ...start, wasReleased: false }),
+  });
 }

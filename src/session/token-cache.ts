@@ -7,6 +7,7 @@ import { LRUCache } from "lru-cache";
 import type { RenderedText, Tokenizer } from "../text/text-types.ts";
 
 const MAX_CACHED_BYTES = 16 * 1024 * 1024; // a hundred prompts of 40 k tokens
+const ENTRY_BYTES = 512; // key and bookkeeping: many short prompts count too
 
 export interface EncodedPrompt {
   readonly ids: Int32Array;
@@ -18,7 +19,7 @@ export class TokenCache {
   readonly #tokenizer: Tokenizer;
   readonly #cache = new LRUCache<string, Int32Array>({
     maxSize: MAX_CACHED_BYTES,
-    sizeCalculation: (ids) => Math.max(1, ids.byteLength),
+    sizeCalculation: (ids) => ids.byteLength + ENTRY_BYTES,
   });
 
   constructor(tokenizer: Tokenizer) {

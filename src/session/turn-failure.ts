@@ -49,7 +49,7 @@ export function failTurn(
 }
 
 /** An engine failure as the error of a request that never had a response. */
-export function refusal(error: unknown): ApiError {
+function refusal(error: unknown): ApiError {
   return engineApiError(...codeAndMessage(error));
 }
 

@@ -96,6 +96,13 @@ describe("warmup", () => {
     expect(fixture.errors).toEqual([failure]);
   });
 
+  it("that the engine has no room for is created and failed", async () => {
+    const fixture = createFixture();
+    fixture.endpoint.script.push({ refuses: new EngineError("ERR_CONTEXT_TOO_LONG", "no room") });
+    const { events } = await fixture.run({ generate: false });
+    expect(events.map((event) => event.type)).toEqual(["response.created", "response.failed"]);
+  });
+
   it("that the engine refuses at once is an error", async () => {
     const fixture = createFixture();
     fixture.endpoint.script.push({ refuses: new EngineError("ERR_QUEUE_FULL", "full") });
