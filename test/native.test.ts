@@ -5,7 +5,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 
 const ROOT = path.resolve(import.meta.dirname, "..");
-const PROGRAM = path.join(ROOT, "native", "build", "Release", "wl_tests");
+const PROGRAM = path.join(ROOT, "native", "build", "wl_tests");
 
 describe("C++ tests", () => {
   if (!existsSync(PROGRAM)) {
