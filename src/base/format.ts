@@ -11,3 +11,10 @@ export function formatBytes(bytes: number): string {
 export function formatMib(bytes: number): string {
   return `${Math.ceil(bytes / MIB)} MiB`;
 }
+
+/** One line without control characters: texts of files must not reach a terminal as they are. */
+export function printable(text: string): string {
+  return text
+    .replace(/\s*\n\s*/g, " ")
+    .replace(/\p{Cc}/gu, (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, "0")}`);
+}

@@ -30,13 +30,14 @@ export interface ConfigSources {
   readonly readFile?: (file: string) => string;
 }
 
-const SECTIONS = {
+/** All options by section; the command line's flags and its help are made from them. */
+export const OPTION_SECTIONS = {
   server: SERVER_OPTIONS,
   engine: ENGINE_OPTIONS,
   model: MODEL_OPTIONS,
   log: LOG_OPTIONS,
 } as const;
-const OPTIONS: readonly Option<unknown>[] = Object.values(SECTIONS).flatMap((section) =>
+const OPTIONS: readonly Option<unknown>[] = Object.values(OPTION_SECTIONS).flatMap((section) =>
   Object.values<Option<unknown>>(section),
 );
 const HUB_URL = "https://huggingface.co";
@@ -54,16 +55,16 @@ interface Given {
 export function loadConfig(sources: ConfigSources): Config {
   const machine = sources.machine ?? readMachine();
   const given = collect(sources);
-  const model = sectionOf(SECTIONS.model, given, machine);
+  const model = sectionOf(OPTION_SECTIONS.model, given, machine);
   const config: Config = Object.freeze({
-    server: sectionOf(SECTIONS.server, given, machine),
-    engine: sectionOf(SECTIONS.engine, given, machine),
+    server: sectionOf(OPTION_SECTIONS.server, given, machine),
+    engine: sectionOf(OPTION_SECTIONS.engine, given, machine),
     model: Object.freeze({
       ...model,
       modelsDir: path.resolve(model.modelsDir ?? defaultModelsDir(sources.env)),
       hubUrl: (sources.env.HF_ENDPOINT || HUB_URL).replace(/\/+$/, ""),
     }),
-    log: sectionOf(SECTIONS.log, given, machine),
+    log: sectionOf(OPTION_SECTIONS.log, given, machine),
     machine,
   });
   checkTogether(config);

@@ -1,0 +1,45 @@
+/**
+ * What the server will need, against what this process may use: found before anything is loaded, so
+ * that a container's limit gives a sentence and not a killed process.
+ */
+import { ExitError } from "../base/exit-error.ts";
+import { formatMib } from "../base/format.ts";
+
+const MIB = 2 ** 20;
+/** Node, the addon and the buffers of the API, without weights and KV. */
+export const PROCESS_BYTES = 160 * MIB;
+/** Less holds too few tokens for an agent's prompt. */
+const MIN_AUTO_KV_BYTES = 16 * MIB;
+const MAX_AUTO_KV_BYTES = 1024 * MIB;
+
+export interface MemoryNeeds {
+  readonly weightBytes: number;
+  /** Of one engine. */
+  readonly kvMemoryBytes: number | "auto";
+  readonly numEngines: number;
+  readonly availableBytes: number;
+}
+
+/**
+ * KV bytes of each engine.
+ * @throws {ExitError} modelFile, with what would fit
+ */
+export function planKvMemory(needs: MemoryNeeds): number {
+  const { weightBytes, kvMemoryBytes, numEngines, availableBytes } = needs;
+  const leftBytes = availableBytes - PROCESS_BYTES - weightBytes;
+  const fittingBytes = Math.floor(leftBytes / numEngines / MIB) * MIB;
+  const wantedBytes = kvMemoryBytes === "auto" ? MIN_AUTO_KV_BYTES : kvMemoryBytes;
+  if (fittingBytes >= wantedBytes) {
+    return kvMemoryBytes === "auto" ? Math.min(fittingBytes, MAX_AUTO_KV_BYTES) : kvMemoryBytes;
+  }
+  const advice =
+    fittingBytes >= MIN_AUTO_KV_BYTES
+      ? `--kv-memory ${Math.floor(fittingBytes / MIB)}MiB would fit`
+      : "give it more memory or a smaller model";
+  throw new ExitError(
+    "modelFile",
+    `not enough memory: the weights take ${formatMib(weightBytes)}, the KV cache ` +
+      `${formatMib(wantedBytes * numEngines)} and the process ${formatMib(PROCESS_BYTES)}, but ` +
+      `this process may use ${formatMib(availableBytes)}; ${advice}`,
+  );
+}

@@ -1,0 +1,83 @@
+/**
+ * Commands and flags. Each command's code is imported when it runs: a start that ends with a usage or
+ * memory error does so without loading the server.
+ */
+import { Command, Option } from "commander";
+import { type Config, loadConfig, OPTION_SECTIONS } from "../config/load-config.ts";
+import type { Section } from "../config/option.ts";
+import type { ProcessInputs } from "../config/process-inputs.ts";
+
+type SectionName = keyof typeof OPTION_SECTIONS;
+type Flags = Readonly<Record<string, string | undefined>>;
+
+export function createProgram({ env }: ProcessInputs): Command {
+  const program = new Command("warmloop")
+    .description("Native-accelerated inference server for agent loops")
+    .exitOverride();
+  const configOf = (command: Command): Config => loadConfig({ flags: flagsOf(command), env });
+
+  addCommand(program, "serve", ["server", "model", "engine", "log"])
+    .description("serve a model over the Responses and Chat Completions APIs")
+    .action(async (_flags: Flags, command: Command) => {
+      const { serve } = await import("./serve.ts");
+      await serve(configOf(command));
+    });
+
+  const models = program.command("models").description("known models and what is in a file");
+  addCommand(models, "list", ["model"])
+    .description("models of the manifest, and which of them are downloaded")
+    .action(async (_flags: Flags, command: Command) => {
+      const { listModels } = await import("./models-commands.ts");
+      listModels(configOf(command));
+    });
+  addCommand(models, "pull", ["model"])
+    .argument("[id]", "model to download; without it the default")
+    .description("download and verify a model")
+    .action(async (id: string | undefined, _flags: Flags, command: Command) => {
+      const { pullModel } = await import("./models-commands.ts");
+      await pullModel(id, configOf(command));
+    });
+  addCommand(models, "inspect", ["model"])
+    .argument("<id or path>", "model of the manifest, GGUF file or safetensors folder")
+    .description("architecture, tensors, tokenizer and memory of a model")
+    .action(async (wanted: string, _flags: Flags, command: Command) => {
+      const { inspectModel } = await import("./models-commands.ts");
+      inspectModel(wanted, configOf(command));
+    });
+
+  addCommand(program, "doctor", ["model"])
+    .description("what this machine offers and lacks")
+    .action(async (_flags: Flags, command: Command) => {
+      const { runDoctor } = await import("./doctor.ts");
+      runDoctor(configOf(command));
+    });
+  return program;
+}
+
+/** A subcommand with the flags of the given sections and --config. */
+function addCommand(parent: Command, name: string, sections: readonly SectionName[]): Command {
+  const command = parent.command(name);
+  command.addOption(new Option("--config <FILE>", "JSON file of options, keys named as the flags"));
+  for (const section of sections) {
+    for (const spec of Object.values<Section[string]>(OPTION_SECTIONS[section])) {
+      const shown = spec.defaultText ?? (isPlain(spec.default) ? String(spec.default) : "none");
+      const meaning = `${spec.meaning} (default: ${shown})`;
+      command.addOption(new Option(`--${spec.flag} <${spec.placeholder}>`, meaning));
+    }
+  }
+  return command;
+}
+
+function isPlain(value: unknown): boolean {
+  return typeof value === "string" || typeof value === "number";
+}
+
+/** Given flags by name without dashes; commander names them in camel case. */
+function flagsOf(command: Command): Flags {
+  return Object.fromEntries(
+    command.options.map((option) => [
+      option.long?.slice(2) ?? option.name(),
+      command.getOptionValue(option.attributeName()) as string | undefined,
+    ]),
+  );
+}

@@ -1,0 +1,20 @@
+/**
+ * `warmloop serve`, first half: what can be known without loading anything. The server itself is
+ * imported afterwards, so that a small container ends with a sentence instead of being killed.
+ */
+import type { Config } from "../config/load-config.ts";
+import { loadManifest } from "../models/manifest.ts";
+import { resolveModel, weightBytes } from "../models/resolve-model.ts";
+import { planKvMemory } from "./memory-plan.ts";
+
+export async function serve(config: Config): Promise<void> {
+  const model = resolveModel(config.model.model, loadManifest(), config.model.modelsDir);
+  const kvMemoryBytes = planKvMemory({
+    weightBytes: weightBytes(model),
+    kvMemoryBytes: config.engine.kvMemoryBytes,
+    numEngines: config.engine.numEngines,
+    availableBytes: config.machine.memoryBytes,
+  });
+  const { startServer } = await import("./start-server.ts");
+  await startServer({ config, model, kvMemoryBytes });
+}

@@ -1,0 +1,143 @@
+/**
+ * `warmloop serve`, second half: wires the concrete parts. Listens first, so that health and
+ * readiness answer while the model is fetched and loaded; a failure on the way closes what was open.
+ */
+import { readFileSync } from "node:fs";
+import { type Logger, pino } from "pino";
+import { ExitError, usageError } from "../base/exit-error.ts";
+import { systemClock } from "../base/clock.ts";
+import type { Config } from "../config/load-config.ts";
+import { EnginePool } from "../engine/pool.ts";
+import { ApiKeys } from "../gateway/api-keys.ts";
+import { createGateway, type Gateway } from "../gateway/gateway.ts";
+import { createMetrics, type Metrics } from "../metrics/metrics.ts";
+import { fetchModel } from "../models/fetch-model.ts";
+import { createProgress } from "../models/progress.ts";
+import type { ResolvedModel } from "../models/resolve-model.ts";
+import type { EngineOptions } from "../native/addon-types.ts";
+import { loadAddon } from "../native/load-addon.ts";
+import { chooseWorker } from "../router/score.ts";
+import { createSessionService } from "../session/session-service.ts";
+import type { SessionService } from "../session/session-types.ts";
+import { loadTextModel } from "../text/load-text-model.ts";
+import type { TextModel } from "../text/text-types.ts";
+import { readyMessage } from "./ready-message.ts";
+import { drainOnSignal } from "./shutdown.ts";
+
+export interface StartOptions {
+  readonly config: Config;
+  readonly model: ResolvedModel;
+  /** Of each engine. */
+  readonly kvMemoryBytes: number;
+}
+
+export async function startServer(options: StartOptions): Promise<void> {
+  const { config, model } = options;
+  const modelId = config.model.alias ?? model.id;
+  const logger = createLogger(config);
+  const metrics = createMetrics({ modelId });
+  const gateway = createGateway(gatewayOptions(config, metrics, logger));
+  const { url } = await gateway.listen();
+
+  let session: SessionService | undefined;
+  let pool: EnginePool | undefined;
+  const closeAll = async (): Promise<void> => {
+    await session?.close();
+    await pool?.close();
+    await gateway.close();
+  };
+  drainOnSignal(async () => {
+    await gateway.drain(config.server.drainSeconds * 1000);
+    await closeAll();
+  });
+
+  try {
+    const modelPath = await fetchIfNeeded(model, config);
+    const textModel = openTextModel(modelPath, config);
+    pool = await openPool(modelPath, options, logger);
+    session = createSessionService({
+      modelId,
+      textModel,
+      endpoint: pool,
+      metrics,
+      clock: systemClock,
+      reportError: (error) => logger.error(error, "a run failed"),
+    });
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+  gateway.setReady(session);
+  const { contextTokens } = session;
+  const needsKey = config.server.apiKeysFile !== undefined;
+  process.stdout.write(readyMessage({ url, modelId, contextTokens, needsKey }));
+}
+
+function gatewayOptions(
+  { server }: Config,
+  metrics: Metrics,
+  logger: Logger,
+): Parameters<typeof createGateway>[0] {
+  const { host, port, corsOrigins, apiKeysFile } = server;
+  const apiKeys = apiKeysFile === undefined ? undefined : readApiKeys(apiKeysFile);
+  return { host, port, corsOrigins, metrics, logger, ...(apiKeys && { apiKeys }) };
+}
+
+function readApiKeys(file: string): ApiKeys {
+  try {
+    return ApiKeys.parse(readFileSync(file, "utf8"));
+  } catch (error) {
+    throw usageError(`--api-keys ${file}: ${(error as Error).message}`);
+  }
+}
+
+/** Lines of JSON on stderr: stdout is for the ready line. */
+function createLogger({ log }: Config): Logger {
+  return pino({ level: log.level }, pino.destination(2));
+}
+
+async function fetchIfNeeded(model: ResolvedModel, config: Config): Promise<string> {
+  if (model.manifestModel === undefined) return model.path;
+  const progress = createProgress(process.stderr);
+  return fetchModel(model.manifestModel, { ...config.model, progress });
+}
+
+function openTextModel(modelPath: string, { model }: Config): TextModel {
+  const inspection = loadAddon().inspectModel(modelPath);
+  if (inspection.refusal !== undefined) throw new ExitError("modelFile", inspection.refusal);
+  const file = model.chatTemplateFile;
+  if (file === undefined) return loadTextModel(modelPath, inspection);
+  try {
+    return loadTextModel(modelPath, inspection, { chatTemplate: readFileSync(file, "utf8") });
+  } catch (error) {
+    throw usageError(`--chat-template ${file}: ${(error as Error).message}`);
+  }
+}
+
+function openPool(
+  modelPath: string,
+  { config, kvMemoryBytes }: StartOptions,
+  logger: Logger,
+): Promise<EnginePool> {
+  const { engine } = config;
+  const options: EngineOptions = {
+    modelPath,
+    threads: engine.threads,
+    isa: engine.isa,
+    activations: engine.activations,
+    kvType: engine.kvType,
+    kvMemoryBytes,
+    maxContextTokens: engine.maxContextTokens ?? 0,
+    maxBatchTokens: engine.maxBatchTokens,
+    maxRunning: engine.maxRunning,
+    maxQueued: engine.maxQueued,
+    maxPrefillChunk: engine.maxPrefillChunk,
+    enablePrefixCache: engine.enablePrefixCache,
+  };
+  return EnginePool.create({
+    engines: engine.numEngines,
+    engine: options,
+    chooseWorker,
+    onFailure: (failure) => logger.error(failure, "an engine worker failed"),
+  });
+}
