@@ -13,7 +13,12 @@ type Flags = Readonly<Record<string, string | undefined>>;
 export function createProgram({ env }: ProcessInputs): Command {
   const program = new Command("warmloop")
     .description("Native-accelerated inference server for agent loops")
-    .exitOverride();
+    .exitOverride()
+    .configureOutput({
+      outputError: (text, write) => {
+        write(`${text.trim().replace("error: ", "warmloop: ").replaceAll("\n", " ")}\n`);
+      },
+    });
   const configOf = (command: Command): Config => loadConfig({ flags: flagsOf(command), env });
 
   addCommand(program, "serve", ["server", "model", "engine", "log"])
