@@ -8,6 +8,8 @@ export interface TinyHubOptions {
   readonly cutsAt?: readonly number[];
   /** Answer everything with 200 and the whole file. */
   readonly ignoresRanges?: boolean;
+  /** Never answer; called for each request. */
+  readonly hang?: () => void;
 }
 
 export class TinyHub implements AsyncDisposable {
@@ -43,9 +45,13 @@ export class TinyHub implements AsyncDisposable {
 function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  { body, cutsAt = [], ignoresRanges = false }: TinyHubOptions,
+  { body, cutsAt = [], ignoresRanges = false, hang }: TinyHubOptions,
   index: number,
 ): void {
+  if (hang !== undefined) {
+    hang();
+    return;
+  }
   if (
     !/\/resolve\/[^/]+\/[^/]+\.gguf$/.test(request.url ?? "") ||
     request.url?.includes("absent")

@@ -1,0 +1,44 @@
+import { describe, expect, test } from "vitest";
+import { type MemoryNeeds, PROCESS_BYTES, planKvMemory } from "../../../src/cli/memory-plan.ts";
+
+const MIB = 2 ** 20;
+
+function makeNeeds(overrides: Partial<MemoryNeeds> = {}): MemoryNeeds {
+  return {
+    weightBytes: 100 * MIB,
+    kvMemoryBytes: "auto",
+    numEngines: 1,
+    availableBytes: 16 * 1024 * MIB,
+    ...overrides,
+  };
+}
+
+describe("planKvMemory", () => {
+  test("on a roomy machine the default is 1 GiB for each engine", () => {
+    expect(planKvMemory(makeNeeds())).toBe(1024 * MIB);
+    expect(planKvMemory(makeNeeds({ numEngines: 4 }))).toBe(1024 * MIB);
+  });
+
+  test("in a small container the default is what is left, shared by the engines", () => {
+    const availableBytes = PROCESS_BYTES + 100 * MIB + 301 * MIB;
+    expect(planKvMemory(makeNeeds({ availableBytes }))).toBe(301 * MIB);
+    expect(planKvMemory(makeNeeds({ availableBytes, numEngines: 2 }))).toBe(150 * MIB);
+  });
+
+  test("a given size is taken as it is when it fits", () => {
+    expect(planKvMemory(makeNeeds({ kvMemoryBytes: 5 * MIB }))).toBe(5 * MIB);
+  });
+
+  test("a size that does not fit is refused with one that does", () => {
+    const needs = makeNeeds({ kvMemoryBytes: 65536 * MIB, availableBytes: 1024 * MIB });
+    const fitting = 1024 - 100 - PROCESS_BYTES / MIB;
+    expect(() => planKvMemory(needs)).toThrow(
+      new RegExp(`memory: .*100 MiB.*65536 MiB.*1024 MiB; --kv-memory ${fitting}MiB would fit`),
+    );
+  });
+
+  test("a container too small for the weights is refused with all three parts", () => {
+    const needs = makeNeeds({ availableBytes: 96 * MIB });
+    expect(() => planKvMemory(needs)).toThrow(/memory: .*100 MiB.*16 MiB.*may use 96 MiB/);
+  });
+});
