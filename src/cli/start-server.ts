@@ -9,7 +9,7 @@ import { systemClock } from "../base/clock.ts";
 import type { Config } from "../config/load-config.ts";
 import { EnginePool } from "../engine/pool.ts";
 import { ApiKeys } from "../gateway/api-keys.ts";
-import { createGateway, type Gateway } from "../gateway/gateway.ts";
+import { createGateway } from "../gateway/gateway.ts";
 import { createMetrics, type Metrics } from "../metrics/metrics.ts";
 import { fetchModel } from "../models/fetch-model.ts";
 import { createProgress } from "../models/progress.ts";
