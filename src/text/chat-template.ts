@@ -98,7 +98,7 @@ class ModelChatTemplate implements ChatTemplate {
 
   render(messages: readonly ChatMessage[], options: RenderOptions): RenderedText {
     const usesTools =
-      options.tools.length > 0 || messages.some((m) => m.role === "tool" || m.tool_calls);
+      options.tools.length > 0 || messages.some((m) => m.role === "tool" || m.tool_calls?.length);
     if (!usesTools) return this.#run(this.#main, messages, options);
     if (this.#tools) return this.#run(this.#tools, messages, options);
     const asText = withToolList(callsAsText(messages), options.tools);

@@ -51,6 +51,20 @@ describe("text", () => {
     expect(textOf(decoder.finish())).toBe("\ufffd");
   });
 
+  test("any sequence of tokens gives the text of their joined bytes", () => {
+    const random = seededRandom(11);
+    const { tokenizer } = model;
+    for (let round = 0; round < 200; round++) {
+      const ids = Int32Array.from({ length: 12 }, () => Math.floor(random() * tokenizer.vocabSize));
+      const shown = [...ids].filter((id) => !tokenizer.eogIds.has(id));
+      const bytes = shown.flatMap((id) => [...tokenizer.tokenBytes(id)]);
+      const decoder = model.createOutputDecoder({ stop: [] });
+      const events = [...decoder.push(ids), ...decoder.finish()];
+      const decode = new TextDecoder("utf-8", { ignoreBOM: true });
+      expect(textOf(events)).toBe(decode.decode(Uint8Array.from(bytes)));
+    }
+  });
+
   test("a byte order mark is text", () => {
     expect(decode("\ufeffa", { stop: [] })).toEqual([text("\ufeffa")]);
   });

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import path from "node:path";
+import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { loadTextModel } from "../../../src/text/load-text-model.ts";
 import type { TextModel } from "../../../src/text/text-types.ts";
@@ -68,6 +69,18 @@ describe("GGUF metadata", () => {
     const golden = path.join(FIXTURES ?? "", "models", name, "golden/tokenizer.json");
     expectGolden(loadFixtureGguf(name), golden);
     expectDecodes(loadFixtureGguf(name), golden);
+  });
+
+  const vocabularies = path.join(process.env.WARMLOOP_TEST_DATA ?? "", "templates/tokenizers");
+
+  test.skipIf(!FIXTURES).each(["qwen2", "gpt-2", "phi-3"])("the real %s vocabulary", (name) => {
+    const file = path.join(vocabularies, `ggml-vocab-${name}.gguf`);
+    const { tokenizer } = loadTextModel(file, inspectGguf(gunzipSync(readFileSync(`${file}.gz`))));
+    const texts = readFileSync(`${file}.inp`, "utf8").split("\n__ggml_vocab_test__\n");
+    const expected = readFileSync(`${file}.out`, "utf8").trimEnd().split("\n");
+    const encode = (text: string): string =>
+      tokenizer.encodePlain(text, { parseSpecial: false, addBos: false }).join(" ");
+    expect(texts.map(encode)).toEqual(expected.map((line) => line.trim()));
   });
 
   test("a pre-tokenizer that is not known is refused by name", () => {
