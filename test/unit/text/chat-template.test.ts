@@ -6,7 +6,7 @@ import { JinjaProgram } from "../../../src/text/jinja-program.ts";
 import { loadTextModel } from "../../../src/text/load-text-model.ts";
 import { TemplateError } from "../../../src/text/text-errors.ts";
 import type { ChatMessage, ChatTemplate, ChatTool } from "../../../src/text/text-types.ts";
-import { makeInspection } from "./gguf-metadata.ts";
+import { makeInspection } from "./inspections.ts";
 import { FIXTURES, GOLDEN, goldenModel, readJson } from "./text-fixtures.ts";
 
 const TOOL: ChatTool = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { loadTextModel } from "../../../src/text/load-text-model.ts";
 import type { OutputDecoderOptions, OutputEvent } from "../../../src/text/text-types.ts";
-import { makeInspection } from "./gguf-metadata.ts";
+import { makeInspection } from "./inspections.ts";
 import { goldenModel, joinEvents, seededRandom, textOf } from "./text-fixtures.ts";
 
 const model = goldenModel("qwen2");

@@ -2,10 +2,9 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { gunzipSync } from "node:zlib";
 import { loadTextModel } from "../../../src/text/load-text-model.ts";
 import type { OutputEvent, TextModel } from "../../../src/text/text-types.ts";
-import { inspectGguf, makeInspection } from "./gguf-metadata.ts";
+import { inspectPacked, makeInspection } from "./inspections.ts";
 
 export const GOLDEN = path.join(import.meta.dirname, "../../golden");
 
@@ -25,8 +24,7 @@ export function loadFolder(folder: string): TextModel {
 export function loadFixtureGguf(name: string): TextModel {
   const folder = path.join(FIXTURES ?? "", "models", name, "gguf");
   const file = readdirSync(folder).find((entry) => !/-of-/.test(entry)) ?? "";
-  const packed = readFileSync(path.join(folder, file));
-  return loadTextModel(file, inspectGguf(gunzipSync(packed)));
+  return loadTextModel(file, inspectPacked(path.join(folder, file)));
 }
 
 export function goldenModel(name: "llama-spm" | "llama3-rope" | "qwen2"): TextModel {
