@@ -10,13 +10,13 @@ import type { PoolTurn } from "./pool-turn.ts";
 
 export class PoolWorker {
   readonly workerId: number;
-  /** Turns without an outcome, by turn id. */
+  /** Turns without an outcome, by turn id: the slots in use. */
   readonly turns = new Map<number, PoolTurn>();
   readonly #slots: number;
   /** Lost: a replacement comes. Failed: it never opened an engine, and another try would not either. */
   #state: "starting" | "alive" | "lost" | "failed" = "starting";
   #port: MessagePort | undefined;
-  #inFlight = 0;
+  #lastTurnId = 0;
   #startedTurns = 0;
 
   constructor(workerId: number, slots: number) {
@@ -37,7 +37,7 @@ export class PoolWorker {
   }
 
   get hasFreeSlot(): boolean {
-    return this.isAlive && this.#inFlight < this.#slots;
+    return this.isAlive && this.turns.size < this.#slots;
   }
 
   attached(port: MessagePort): void {
@@ -54,18 +54,20 @@ export class PoolWorker {
     return orphans;
   }
 
-  control(message: ControlMessage): void {
-    if (this.isAlive) this.#port?.postMessage(message);
+  cancel(turnId: number): void {
+    this.#control({ type: "cancel", afterTurnId: turnId });
   }
 
-  /** Every path that takes a slot gives it back exactly once. */
-  takeSlot(): void {
-    this.#inFlight++;
+  /** Gives a live sequence up, after every turn it was given so far. */
+  release(sequenceId: number): void {
+    this.#control({ type: "release", sequenceId, afterTurnId: this.#lastTurnId });
+  }
+
+  /** The turn takes a slot until it leaves `turns`. */
+  add(turnId: number, turn: PoolTurn): void {
+    this.turns.set(turnId, turn);
+    this.#lastTurnId = turnId;
     this.#startedTurns++;
-  }
-
-  freeSlot(): void {
-    this.#inFlight--;
   }
 
   snapshot(): WorkerSnapshot {
@@ -73,11 +75,15 @@ export class PoolWorker {
     for (const turn of this.turns.values()) queuedTokens += turn.queuedTokens;
     return {
       workerId: this.workerId,
-      inFlight: this.#inFlight,
+      inFlight: this.turns.size,
       queuedTokens,
       slots: this.#slots,
       startedTurns: this.#startedTurns,
       isAlive: this.isAlive,
     };
+  }
+
+  #control(message: ControlMessage): void {
+    if (this.isAlive) this.#port?.postMessage(message);
   }
 }

@@ -94,8 +94,7 @@ export class EnginePool implements EngineEndpoint {
   }
 
   release({ workerId, sequenceId }: SequenceRef): void {
-    const worker = this.#workers.find((candidate) => candidate.workerId === workerId);
-    worker?.control({ type: "release", sequenceId, afterTurnId: this.#lastTurnId });
+    this.#workers.find((worker) => worker.workerId === workerId)?.release(sequenceId);
   }
 
   snapshots(): readonly WorkerSnapshot[] {
@@ -250,28 +249,26 @@ export class EnginePool implements EngineEndpoint {
   }
 
   #placeWaiting(): void {
-    for (const turn of this.#waiting) this.#place(turn);
+    for (const turn of this.#waiting) {
+      const alive = this.#workers.filter(({ isAlive }) => isAlive);
+      if (alive.length > 0 && !alive.some(({ hasFreeSlot }) => hasFreeSlot)) return;
+      this.#place(turn);
+    }
   }
 
   #start(turn: PoolTurn, worker: PoolWorker): void {
     this.#waiting.delete(turn);
     turn.numStarts++;
     const turnId = ++this.#lastTurnId;
-    worker.turns.set(turnId, turn);
-    worker.takeSlot();
+    worker.add(turnId, turn);
     const tokens = turn.request.tokens.slice(); // moved to the worker; the original serves a restart
     const task: TurnTask = { turnId, request: { ...turn.request, tokens } };
-    void this.#call(worker, "runTurn", task, [tokens.buffer])
-      .catch((thrown: unknown) => {
-        const failure = engineFailure(thrown);
-        // An open turn could not be sent at all. Else the worker ended, and this says why.
-        if (worker.turns.delete(turnId)) turn.fail(new EngineError(failure.code, failure.message));
-        else this.#report(failure);
-      })
-      .finally(() => {
-        worker.freeSlot();
-        this.#placeWaiting();
-      });
+    this.#call(worker, "runTurn", task, [tokens.buffer]).catch((thrown: unknown) => {
+      const failure = engineFailure(thrown);
+      // An open turn could not be sent at all. Else the worker ended, and this says why.
+      if (worker.turns.delete(turnId)) turn.fail(new EngineError(failure.code, failure.message));
+      else this.#report(failure);
+    });
   }
 
   #onStep(worker: PoolWorker, updates: readonly TurnUpdate[]): void {
@@ -281,16 +278,17 @@ export class EnginePool implements EngineEndpoint {
       turn?.deliver(update);
       if (update.outcome?.type !== "failed") continue;
       // A failed engine is not retried in place: its worker goes, a new one comes.
-      if (update.outcome.failure.code === "ERR_ENGINE_FAILED")
-        void this.terminateWorker(worker.workerId);
+      const { code } = update.outcome.failure;
+      if (code === "ERR_ENGINE_FAILED") void this.terminateWorker(worker.workerId);
     }
+    this.#placeWaiting();
   }
 
   #cancel(turn: PoolTurn): void {
     if (this.#waiting.delete(turn)) turn.abortUnstarted();
     for (const worker of this.#workers) {
       for (const [turnId, candidate] of worker.turns) {
-        if (candidate === turn) worker.control({ type: "cancel", afterTurnId: turnId });
+        if (candidate === turn) worker.cancel(turnId);
       }
     }
   }

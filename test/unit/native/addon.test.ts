@@ -119,7 +119,7 @@ describe("openEngine", () => {
     ["maxPrefillChunk", -1],
     ["enablePrefixCache", 1],
   ];
-  test.each(wrong)("rejects %s = %s by name", async (field, value) => {
+  test.each(wrong)("rejects a wrong %s by name (case %#)", async (field, value) => {
     const options = { ...ENGINE_OPTIONS, [field]: value } as EngineOptions;
     const error = await addon
       .openEngine(options, () => undefined)
@@ -188,7 +188,7 @@ describe("an open engine", () => {
     ["seed", -1],
     ["seed", 2 ** 53],
   ];
-  test.each(wrong)("submit refuses %s = %s by name", (field, value) => {
+  test.each(wrong)("submit refuses a wrong %s by name (case %#)", (field, value) => {
     const request = makeRequest({ [field]: value });
     const { code, message } = thrownBy(() => engine.submit(request));
     expect(code).toBe("ERR_INVALID_ARGUMENT");
