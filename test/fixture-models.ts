@@ -1,12 +1,12 @@
 /**
- * Where the tests find models. `tinyModel` ones are committed (random weights of our own making,
- * fixtures of `llama-spm`); everything else lies in the folder that WARMLOOP_TEST_DATA names.
+ * Where the tests find models. Tiny ones (random weights of our own making) are committed; everything
+ * else lies in the folder that WARMLOOP_TEST_DATA names.
  */
 import path from "node:path";
 
 const GOLDEN_MODELS = path.join(import.meta.dirname, "golden/models");
 
-/** llama architecture, 2 heads groups of 3, vocabulary 512, context 512, SentencePiece tokens. */
+/** llama architecture, vocabulary 512, context 512, SentencePiece tokens; f16. */
 export const TINY_MODEL = path.join(GOLDEN_MODELS, "llama-spm.F16.gguf");
 
 /** The folder with fixtures outside the repository; tests that need it skip without it. */

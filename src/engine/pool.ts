@@ -273,15 +273,26 @@ export class EnginePool implements EngineEndpoint {
 
   #onStep(worker: PoolWorker, updates: readonly TurnUpdate[]): void {
     for (const update of updates) {
-      const turn = worker.turns.get(update.turnId);
-      if (update.outcome !== undefined) worker.turns.delete(update.turnId);
-      turn?.deliver(update);
+      this.#deliver(worker, update);
       if (update.outcome?.type !== "failed") continue;
       // A failed engine is not retried in place: its worker goes, a new one comes.
       const { code } = update.outcome.failure;
       if (code === "ERR_ENGINE_FAILED") void this.terminateWorker(worker.workerId);
     }
     this.#placeWaiting();
+  }
+
+  /** A listener that throws ends its own turn; the others of the step go on. */
+  #deliver(worker: PoolWorker, update: TurnUpdate): void {
+    const turn = worker.turns.get(update.turnId);
+    if (update.outcome !== undefined) worker.turns.delete(update.turnId);
+    try {
+      turn?.deliver(update);
+    } catch (thrown) {
+      turn?.fail(thrown);
+      worker.turns.delete(update.turnId);
+      worker.cancel(update.turnId);
+    }
   }
 
   #cancel(turn: PoolTurn): void {

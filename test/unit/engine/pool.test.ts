@@ -203,6 +203,20 @@ describe("a pool of two workers", () => {
     expect((error as EngineError).message).not.toContain("ERR_");
   });
 
+  test("a listener that throws ends its own turn only", async () => {
+    const other = startTurn(pool, makeTurn());
+    const broken = pool.runTurn(
+      makeTurn({ maxOutputTokens: ENDLESS }),
+      () => {
+        throw new RangeError("from the listener");
+      },
+      never,
+    );
+    await expect(broken).rejects.toThrow(RangeError);
+    expect((await other.result).finish).toBe("length");
+    expect(idle(pool.snapshots())).toBe(true);
+  });
+
   test("the statistics of every worker are there", async () => {
     expect(await pool.stats()).toHaveLength(2);
   });
