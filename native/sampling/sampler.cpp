@@ -129,39 +129,47 @@ void Sampler::weigh(std::span<const double> logits) {
 
 /// A token stays while the mass ranked before it is < p; the first one always does.
 void Sampler::keep_top_p(std::span<const double> logits, double p) {
-  const std::vector<int32_t>& tokens = candidates_.tokens;
-  const std::vector<double>& weights = candidates_.weights;
   double total = 0;
-  for (const double weight : weights) total += weight;
+  for (const double weight : candidates_.weights) total += weight;
 
-  // Weights below this floor sum to less than the mass that is cut, so none of them can stay: the
-  // rest is a small heap instead of a sort of the whole vocabulary. The half absorbs rounding.
-  const double floor = 0.5 * (1 - p) * total / static_cast<double>(weights.size());
-  order_.clear();
-  for (size_t i = 0; i < weights.size(); ++i) {
-    if (weights[i] >= floor) order_.push_back(i);
+  // Weights below this floor sum to less than the mass that is cut, so none of them can stay and
+  // most of the vocabulary need not be ranked. The half absorbs rounding.
+  const double floor = 0.5 * (1 - p) * total / static_cast<double>(candidates_.weights.size());
+  ranked_.clear();
+  for (size_t i = 0; i < candidates_.tokens.size(); ++i) {
+    if (candidates_.weights[i] < floor) continue;
+    const int32_t token = candidates_.tokens[i];
+    ranked_.push_back({logits[static_cast<size_t>(token)], candidates_.weights[i], token});
   }
-  const auto ranks_after = [&](size_t a, size_t b) {
-    const double left = logits[static_cast<size_t>(tokens[a])];
-    const double right = logits[static_cast<size_t>(tokens[b])];
-    return left != right ? left < right : a > b;
-  };
-  std::make_heap(order_.begin(), order_.end(), ranks_after);
+
+  size_t num_sorted = 0, num_kept = 0;
   double mass_before = 0;
-  auto heap_end = order_.end();  // what was taken stands behind it
-  while (heap_end != order_.begin() && (heap_end == order_.end() || mass_before < p * total)) {
-    std::pop_heap(order_.begin(), heap_end, ranks_after);
-    --heap_end;
-    mass_before += weights[*heap_end];
+  while (num_kept < ranked_.size() && (num_kept == 0 || mass_before < p * total)) {
+    if (num_kept == num_sorted) num_sorted = sort_more(num_sorted);
+    mass_before += ranked_[num_kept++].weight;
   }
-  order_.erase(order_.begin(), heap_end);
-  std::sort(order_.begin(), order_.end());
-  for (size_t i = 0; i < order_.size(); ++i) {
-    candidates_.tokens[i] = candidates_.tokens[order_[i]];
-    candidates_.weights[i] = candidates_.weights[order_[i]];
+  ranked_.resize(num_kept);
+  std::ranges::sort(ranked_, {}, &Ranked::token);
+  candidates_.tokens.clear();
+  candidates_.weights.clear();
+  for (const Ranked& kept : ranked_) {
+    candidates_.tokens.push_back(kept.token);
+    candidates_.weights.push_back(kept.weight);
   }
-  candidates_.tokens.resize(order_.size());
-  candidates_.weights.resize(order_.size());
+}
+
+/// Extends the sorted head of ranked_ from num_sorted entries to several times that: a peaked
+/// distribution sorts a few hundred entries, a flat one a few times, never one by one.
+size_t Sampler::sort_more(size_t num_sorted) {
+  const auto ranks_before = [](const Ranked& a, const Ranked& b) {
+    return a.logit != b.logit ? a.logit > b.logit : a.token < b.token;
+  };
+  const size_t num_wanted = std::min(ranked_.size(), std::max(size_t{256}, num_sorted * 8));
+  const auto begin = ranked_.begin() + static_cast<std::ptrdiff_t>(num_sorted);
+  const auto end = ranked_.begin() + static_cast<std::ptrdiff_t>(num_wanted);
+  std::nth_element(begin, end, ranked_.end(), ranks_before);
+  std::sort(begin, end, ranks_before);
+  return num_wanted;
 }
 
 void Sampler::keep_min_p(double p) {

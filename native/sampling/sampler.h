@@ -46,15 +46,21 @@ class Sampler {
   const Candidates& filter(std::span<double> logits, const SamplingParams& params);
 
  private:
+  struct Ranked {
+    double logit, weight;
+    int32_t token;
+  };
+
   void keep_top_k(std::span<const double> logits, size_t k);
   void keep_all(std::span<const double> logits);
   void weigh(std::span<const double> logits);
   void keep_top_p(std::span<const double> logits, double p);
+  size_t sort_more(size_t num_sorted);
   void keep_min_p(double p);
 
   std::vector<double> logits_;
   Candidates candidates_;
-  std::vector<size_t> order_;  // of indices into candidates_
+  std::vector<Ranked> ranked_;
 };
 
 }  // namespace wl::sampling
