@@ -6,6 +6,7 @@ import { JinjaProgram } from "../../../src/text/jinja-program.ts";
 import { loadTextModel } from "../../../src/text/load-text-model.ts";
 import { TemplateError } from "../../../src/text/text-errors.ts";
 import type { ChatMessage, ChatTemplate, ChatTool } from "../../../src/text/text-types.ts";
+import { testDataFolder } from "../../fixture-models.ts";
 import { makeInspection } from "./inspections.ts";
 import { FIXTURES, GOLDEN, goldenModel, readJson } from "./text-fixtures.ts";
 
@@ -212,7 +213,7 @@ describe("awkward histories", () => {
     });
   });
 
-  const folder = path.join(process.env.WARMLOOP_TEST_DATA ?? "", "templates");
+  const folder = path.join(testDataFolder ?? "", "templates");
   const known = FIXTURES ? readdirSync(folder).filter((file) => file.endsWith(".jinja")) : [];
 
   test.skipIf(!FIXTURES).each(known)("%s renders or says why not", (file) => {

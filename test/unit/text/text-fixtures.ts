@@ -4,13 +4,13 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { loadTextModel } from "../../../src/text/load-text-model.ts";
 import type { OutputEvent, TextModel } from "../../../src/text/text-types.ts";
+import { testDataFolder } from "../../fixture-models.ts";
 import { inspectPacked, makeInspection } from "./inspections.ts";
 
 export const GOLDEN = path.join(import.meta.dirname, "../../golden");
 
 /** Folder of the shared fixtures; tests that need it skip without it. */
-export const FIXTURES =
-  process.env.WARMLOOP_TEST_DATA && path.join(process.env.WARMLOOP_TEST_DATA, "fixtures");
+export const FIXTURES = testDataFolder && path.join(testDataFolder, "fixtures");
 
 export function fixtureModels(): readonly string[] {
   return FIXTURES ? readdirSync(path.join(FIXTURES, "models")) : [];

@@ -1,9 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
-import { homedir } from "node:os";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
+import { loadConfig } from "../../../src/config/load-config.ts";
 import { loadTextModel } from "../../../src/text/load-text-model.ts";
 import type { TextModel } from "../../../src/text/text-types.ts";
+import { testDataFolder } from "../../fixture-models.ts";
 import { inspectFile, inspectPacked, makeInspection } from "./inspections.ts";
 import {
   FIXTURES,
@@ -70,7 +71,7 @@ describe("GGUF metadata", () => {
     expectDecodes(loadFixtureGguf(name), golden);
   });
 
-  const vocabularies = path.join(process.env.WARMLOOP_TEST_DATA ?? "", "templates/tokenizers");
+  const vocabularies = path.join(testDataFolder ?? "", "templates/tokenizers");
 
   test.skipIf(!FIXTURES).each(["qwen2", "gpt-2", "phi-3"])("the real %s vocabulary", (name) => {
     const file = path.join(vocabularies, `ggml-vocab-${name}.gguf`);
@@ -144,10 +145,8 @@ describe("control tokens", () => {
 });
 
 describe("default model", () => {
-  const cache =
-    process.env.WARMLOOP_MODELS_DIR ??
-    path.join(process.env.XDG_CACHE_HOME ?? path.join(homedir(), ".cache"), "warmloop/models");
-  const file = path.join(cache, "SmolLM2-135M-Instruct.Q4_1.gguf");
+  const { modelsDir } = loadConfig({ flags: {}, env: process.env }).model;
+  const file = path.join(modelsDir, "SmolLM2-135M-Instruct.Q4_1.gguf");
 
   test.skipIf(!existsSync(file))("the probe question gives the known prompt ids", () => {
     const model = loadTextModel(file, inspectFile(file));
