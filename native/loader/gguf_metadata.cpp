@@ -47,12 +47,15 @@ bool is_readable_name(const std::string& text) {
 
 bool GgufMetadataParser::parse(uint64_t count) {
   std::set<std::string> seen;
+  // A value of another type than it says throws off what follows, so messages name the one before.
+  std::string behind = "in front";
   for (uint64_t i = 0; i < count; ++i) {
     std::string key;
     uint32_t type = 0;
-    if (!reader_.read_string(&key)) return fail_short("metadata key " + std::to_string(i));
+    if (!reader_.read_string(&key)) return fail_short("the metadata key " + behind);
     if (!is_readable_name(key) || key.size() > kMaxKeyBytes) {
-      return fail_format("has an empty or unreadable metadata key " + quote_bytes(key));
+      return fail_format("has an empty or unreadable metadata key " + quote_bytes(key) + " " +
+                         behind);
     }
     if (!reader_.read(&type)) return fail_short("type of " + quote_bytes(key));
     if (!seen.insert(key).second) {
@@ -61,6 +64,7 @@ bool GgufMetadataParser::parse(uint64_t count) {
     std::optional<MetaValue> value;
     if (!parse_value(key, type, &value)) return false;
     if (value) metadata_.emplace(key, std::move(*value));
+    behind = "behind " + quote_bytes(key);
   }
   return true;
 }

@@ -1,8 +1,6 @@
 #pragma once
-// Reads files of test/golden, and of the folder of external test data that WARMLOOP_TEST_DATA
-// names.
+// Reads files of test/golden.
 
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <optional>

@@ -159,6 +159,15 @@ WL_TEST("gguf: metadata must be well formed") {
   check_refused(deep, "ERR_MODEL_FORMAT", "nests too deep");
 }
 
+WL_TEST("gguf: an array that says another element type is named when the next key makes no sense") {
+  GgufWriter writer = small_writer();
+  std::string elements;
+  for (const int32_t value : {1, 3, 1, 1}) elements += le_bytes(value);
+  writer.add_array("token_type", GgufType::kU8, 4, elements);
+  writer.add_u32("next", 1);
+  check_refused(writer, "ERR_MODEL_FORMAT", "behind \"token_type\"");
+}
+
 WL_TEST("gguf: a string longer than the file is refused") {
   for (const uint64_t length : {uint64_t{1} << 63, ~uint64_t{0}, uint64_t{5000}}) {
     GgufWriter writer = small_writer();
