@@ -19,8 +19,6 @@ export function explainFailure(error: unknown): Failure {
 
 function exitCodeOf(error: Error): number {
   if (error instanceof ExitError) return error.exitCode;
-  // The addon's loader names its own.
-  if ("exitCode" in error && typeof error.exitCode === "number") return error.exitCode;
   const code = codeOf(error);
   if (USAGE_CODES.test(code)) return EXIT_CODES.usage;
   if (MODEL_FILE_CODES.test(code)) return EXIT_CODES.modelFile;

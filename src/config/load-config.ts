@@ -7,6 +7,7 @@ import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import path from "node:path";
 import { usageError } from "../base/exit-error.ts";
+import { isLoopbackHost } from "../base/loopback.ts";
 import { ENGINE_OPTIONS, type EngineConfig } from "./engine-config.ts";
 import { LOG_OPTIONS, type LogConfig } from "./log-config.ts";
 import { type Machine, readMachine } from "./machine.ts";
@@ -160,16 +161,12 @@ function resolveOption(
 
 /** Checks that need more than one option. */
 function checkTogether({ server }: Config): void {
-  if (server.apiKeysFile === undefined && !isLoopback(server.host)) {
+  if (server.apiKeysFile === undefined && !isLoopbackHost(server.host)) {
     throw usageError(
       `--host ${server.host} lets others reach the server: give --api-keys FILE as well, ` +
         "or listen on 127.0.0.1",
     );
   }
-}
-
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
 function defaultModelsDir(env: ConfigSources["env"]): string {
