@@ -11,6 +11,9 @@
 
 namespace wl::cpu::simd {
 
+// Accumulators are arrays that must live in registers: a call in between would spill them all.
+#define WL_INLINE __attribute__((always_inline)) inline
+
 using backend::kBlockInputs;
 using backend::kPanelRows;
 using backend::WeightForm;
@@ -67,8 +70,8 @@ void float_tile(const LinearArgs& args, int panel, int token) {
 
 /// dot[c] += products of inputs [kBegin, kEnd) of one block; `q[c]` points at the block's inputs.
 template <class V, bool kIsNibble, int kBegin, int kEnd, int kColumns>
-void add_products(const uint8_t* quants, const int16_t* const* q, int64_t offset,
-                  typename V::I* dot) {
+WL_INLINE void add_products(const uint8_t* quants, const int16_t* const* q, int64_t offset,
+                            typename V::I* dot) {
   constexpr int kStep = kIsNibble ? 4 : 2;  // inputs in 32 bytes
 #pragma GCC unroll 16
   for (int k = kBegin; k < kEnd; k += kStep) {
@@ -90,8 +93,8 @@ void add_products(const uint8_t* quants, const int16_t* const* q, int64_t offset
 }
 
 template <class V, WeightForm kForm, int kColumns>
-void block_dots(const uint8_t* record, const int16_t* const* q, const int32_t* const* sum, int b,
-                typename V::I* dot) {
+WL_INLINE void block_dots(const uint8_t* record, const int16_t* const* q,
+                          const int32_t* const* sum, int b, typename V::I* dot) {
   constexpr backend::RecordLayout kLayout = backend::record_layout(kForm);
   const uint8_t* quants = record + kLayout.quant_offset();
   const int64_t offset = static_cast<int64_t>(b) * kBlockInputs;
@@ -189,5 +192,7 @@ void linear(const LinearArgs& args) {
     panel_tiles<V, kForm, V::kTileColumns>(args, panel, 0);
   }
 }
+
+#undef WL_INLINE
 
 }  // namespace wl::cpu::simd
