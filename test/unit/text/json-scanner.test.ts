@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { JsonScanner } from "../../../src/text/json-scanner.ts";
-import { seededRandom } from "./text-fixtures.ts";
+import { seededRandom } from "../../seeded-random.ts";
 
 function isWholeObject(text: string): boolean {
   const scanner = new JsonScanner();

@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { loadTextModel } from "../../../src/text/load-text-model.ts";
 import type { OutputDecoderOptions, OutputEvent } from "../../../src/text/text-types.ts";
 import { makeInspection } from "./inspections.ts";
-import { goldenModel, joinEvents, seededRandom, textOf } from "./text-fixtures.ts";
+import { seededRandom } from "../../seeded-random.ts";
+import { goldenModel, joinEvents, textOf } from "./text-fixtures.ts";
 
 const model = goldenModel("qwen2");
 const TOOLS: OutputDecoderOptions = {
