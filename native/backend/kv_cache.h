@@ -1,13 +1,15 @@
 #pragma once
 // Layout of the KV cache tensors. A block holds 16 consecutive positions of one sequence.
 //
-//   k [num_layers][num_blocks][num_kv_heads][head_dim][16]      keys of a block side by side, so
+//   k [num_blocks][num_layers][num_kv_heads][head_dim][16]      keys of a block side by side, so
 //   that
 //                                                               one vector is one input of 16 keys
-//   v [num_layers][num_blocks][num_kv_heads][16][value_stride]  value_stride = head_dim rounded up
+//   v [num_blocks][num_layers][num_kv_heads][16][value_stride]  value_stride = head_dim rounded up
 //   to
 //                                                               16; the padding is zero
-// K is stored after rotation: a block is valid for its absolute positions only.
+// All layers of a block lie together: a block is copied in one piece, and a fresh cache touches
+// (and the system zeroes) only the pages of blocks in use, not one page for each layer. K is stored
+// after rotation: a block is valid for its absolute positions only.
 
 #include <cstddef>
 #include <cstdint>
@@ -38,24 +40,22 @@ struct KvCache {
     return static_cast<size_t>(value_stride()) * kKvBlockSize * elem_bytes();
   }
   uint8_t* k_block(int layer, int block, int kv_head) const {
-    return k + head_index(layer, block, kv_head) * k_head_bytes();
+    return k + head_index(block, layer, kv_head) * k_head_bytes();
   }
   uint8_t* v_block(int layer, int block, int kv_head) const {
-    return v + head_index(layer, block, kv_head) * v_head_bytes();
+    return v + head_index(block, layer, kv_head) * v_head_bytes();
   }
-  /// Bytes of all K (or V) of `num_blocks` blocks.
-  size_t k_bytes() const { return head_index(num_layers, 0, 0) * k_head_bytes(); }
-  size_t v_bytes() const { return head_index(num_layers, 0, 0) * v_head_bytes(); }
-  /// Bytes of one block over all layers and heads, K and V.
-  size_t block_bytes() const {
-    return static_cast<size_t>(num_layers) * static_cast<size_t>(num_kv_heads) *
-           (k_head_bytes() + v_head_bytes());
-  }
+  /// Bytes of K (or V) of one block, all layers and heads.
+  size_t k_block_bytes() const { return head_index(1, 0, 0) * k_head_bytes(); }
+  size_t v_block_bytes() const { return head_index(1, 0, 0) * v_head_bytes(); }
+  /// Bytes of all K (or V).
+  size_t k_bytes() const { return head_index(num_blocks, 0, 0) * k_head_bytes(); }
+  size_t v_bytes() const { return head_index(num_blocks, 0, 0) * v_head_bytes(); }
 
  private:
-  size_t head_index(int layer, int block, int kv_head) const {
-    return (static_cast<size_t>(layer) * static_cast<size_t>(num_blocks) +
-            static_cast<size_t>(block)) *
+  size_t head_index(int block, int layer, int kv_head) const {
+    return (static_cast<size_t>(block) * static_cast<size_t>(num_layers) +
+            static_cast<size_t>(layer)) *
                static_cast<size_t>(num_kv_heads) +
            static_cast<size_t>(kv_head);
   }

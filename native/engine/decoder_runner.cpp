@@ -59,12 +59,8 @@ Status DecoderRunner::forward(const StepBatch& batch, float* logits) {
 void DecoderRunner::copy_block(int32_t from, int32_t to, int /*num_slots*/) {
   // Whole blocks: keys lie transposed, so the slots in use are not contiguous, and the rest of the
   // copy is overwritten before it is read.
-  const size_t k_bytes = cache_.k_head_bytes() * static_cast<size_t>(cache_.num_kv_heads);
-  const size_t v_bytes = cache_.v_head_bytes() * static_cast<size_t>(cache_.num_kv_heads);
-  for (int layer = 0; layer < cache_.num_layers; ++layer) {
-    std::memcpy(cache_.k_block(layer, to, 0), cache_.k_block(layer, from, 0), k_bytes);
-    std::memcpy(cache_.v_block(layer, to, 0), cache_.v_block(layer, from, 0), v_bytes);
-  }
+  std::memcpy(cache_.k_block(0, to, 0), cache_.k_block(0, from, 0), cache_.k_block_bytes());
+  std::memcpy(cache_.v_block(0, to, 0), cache_.v_block(0, from, 0), cache_.v_block_bytes());
 }
 
 }  // namespace wl::engine

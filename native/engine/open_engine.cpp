@@ -39,7 +39,8 @@ struct KvSize {
 Result<KvSize> size_kv(const OpenOptions& options, const models::ModelConfig& config) {
   const auto kv_type =
       options.kv_type == KvType::kF16 ? backend::KvDType::kF16 : backend::KvDType::kF32;
-  const auto block_bytes = static_cast<int64_t>(kv_cache_shape(config, kv_type, 0).block_bytes());
+  const backend::KvCache one_block = kv_cache_shape(config, kv_type, 1);
+  const auto block_bytes = static_cast<int64_t>(one_block.k_bytes() + one_block.v_bytes());
   // Block ids and slots are 32-bit numbers.
   const int64_t max_blocks = (int64_t{1} << 31) / backend::kKvBlockSize - 1;
   const int64_t blocks = std::min(options.kv_memory_bytes / block_bytes, max_blocks);
