@@ -93,8 +93,8 @@ WL_INLINE void add_products(const uint8_t* quants, const int16_t* const* q, int6
 }
 
 template <class V, WeightForm kForm, int kColumns>
-WL_INLINE void block_dots(const uint8_t* record, const int16_t* const* q,
-                          const int32_t* const* sum, int b, typename V::I* dot) {
+WL_INLINE void block_dots(const uint8_t* record, const int16_t* const* q, const int32_t* const* sum,
+                          int b, typename V::I* dot) {
   constexpr backend::RecordLayout kLayout = backend::record_layout(kForm);
   const uint8_t* quants = record + kLayout.quant_offset();
   const int64_t offset = static_cast<int64_t>(b) * kBlockInputs;

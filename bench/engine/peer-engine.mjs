@@ -1,0 +1,61 @@
+/**
+ * node-llama-cpp as child.mjs drives it: its prebuilt CPU binaries, low-level sequences, no chat
+ * layer, defaults wherever there is one. It is installed into bench/scratch and is no dependency.
+ */
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+
+export const PEER = { name: "node-llama-cpp", version: "3.21.1" };
+
+const FOLDER = path.resolve(import.meta.dirname, "../scratch/peer");
+const PACKAGE = path.join(FOLDER, "node_modules", PEER.name);
+
+/** Installs the package and the one set of binaries this machine uses; no GPU ones, no scripts. */
+export function installPeer() {
+  const manifest = path.join(PACKAGE, "package.json");
+  if (existsSync(manifest)) {
+    const { version } = JSON.parse(readFileSync(manifest, "utf8"));
+    if (version === PEER.version) return;
+  }
+  mkdirSync(FOLDER, { recursive: true });
+  writeFileSync(path.join(FOLDER, "package.json"), '{ "private": true }\n');
+  const packages = [PEER.name, "@node-llama-cpp/linux-x64"].map(
+    (name) => `${name}@${PEER.version}`,
+  );
+  const flags = ["--omit=optional", "--ignore-scripts", "--no-audit", "--no-fund"];
+  execFileSync("npm", ["install", ...flags, ...packages], { cwd: FOLDER, stdio: ["ignore", 2, 2] });
+}
+
+export async function openPeer({ modelPath, threads, sequences, contextTokens }) {
+  const { getLlama } = await import(pathToFileURL(path.join(PACKAGE, "dist", "index.js")).href);
+  // maxThreads 0: exactly the threads asked for.
+  const llama = await getLlama({ gpu: false, build: "never", maxThreads: 0, logLevel: "error" });
+  const model = await llama.loadModel({ modelPath });
+  const context = await model.createContext({ threads, sequences, contextSize: contextTokens });
+  const open = Array.from({ length: sequences }, () => context.getSequence());
+  return {
+    async generate({ prompts, outputTokens }) {
+      const counts = prompts.map((prompt, i) => countTokens(open[i], prompt, outputTokens));
+      return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+    },
+    async forget() {
+      for (const sequence of open) await sequence.clearHistory();
+    },
+    async close() {
+      await context.dispose();
+      await model.dispose();
+      await llama.dispose();
+    },
+  };
+}
+
+async function countTokens(sequence, prompt, outputTokens) {
+  let count = 0;
+  for await (const _ of sequence.evaluate(prompt, { temperature: 0, yieldEogToken: true })) {
+    count++;
+    if (count === outputTokens) break;
+  }
+  return count;
+}
