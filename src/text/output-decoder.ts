@@ -4,6 +4,7 @@
  * events do not depend on how they were grouped. A decoder belongs to one request.
  */
 
+import { CharacterDecoder } from "./character-decoder.ts";
 import { HermesParser } from "./hermes-parser.ts";
 import { StopMatcher } from "./stop-matcher.ts";
 import type { OutputDecoder, OutputDecoderOptions, OutputEvent } from "./text-types.ts";
@@ -16,10 +17,7 @@ export interface StreamOutputDecoderOptions extends OutputDecoderOptions {
 
 export class StreamOutputDecoder implements OutputDecoder {
   readonly #texts: TokenTexts;
-  // Keeps U+FEFF: it is text like any other here.
-  readonly #utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
-  /** The UTF-8 decoder may hold a part of a character. */
-  #isInCharacter = false;
+  readonly #characters = new CharacterDecoder();
   readonly #stops: StopMatcher;
   readonly #parser: HermesParser | undefined;
   #stripSpace: boolean;
@@ -53,7 +51,6 @@ export class StreamOutputDecoder implements OutputDecoder {
   }
 
   finish(): readonly OutputEvent[] {
-    if (!this.stopped) this.#pushText(this.#endCharacter());
     this.#deliver(this.#stops.finish());
     this.#parser?.finish();
     return this.#takeEvents();
@@ -62,19 +59,10 @@ export class StreamOutputDecoder implements OutputDecoder {
   #textOf(id: number): string {
     const marker = this.#parser && this.#texts.callMarker(id);
     const text = marker ?? this.#texts.wholeText(id);
-    if (text === undefined) {
-      this.#isInCharacter = true;
-      return this.#utf8.decode(this.#texts.bytes(id), { stream: true });
-    }
+    if (text === undefined) return this.#characters.push(this.#texts.bytes(id));
     // Whole characters end an unfinished one; a token without text does not.
-    return text === "" ? "" : this.#endCharacter() + text;
-  }
-
-  /** U+FFFD if the decoder holds a part of a character. */
-  #endCharacter(): string {
-    if (!this.#isInCharacter) return "";
-    this.#isInCharacter = false;
-    return this.#utf8.decode();
+    if (text !== "") this.#characters.reset();
+    return text;
   }
 
   #pushText(text: string): void {
