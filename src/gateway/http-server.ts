@@ -144,6 +144,9 @@ function sendError(
   logger: Logger,
 ): void {
   const error = toApiError(thrown, logger);
+  // Fastify closes the connection on a large body; clients that still write would see the reset only, not
+  // the answer. Left open, Node reads and drops the rest, within its request timeout.
+  reply.removeHeader("connection");
   reply.code(error.status).headers(error.headers).header("x-request-id", request.id);
   reply.send({ error: error.body });
 }

@@ -420,6 +420,12 @@ describe("bodies", () => {
     expect((await server.post("/v1/responses", ask, charset)).status).toBe(200);
   });
 
+  test("a client that still sends a body over the limit gets the answer", async () => {
+    server = await startGateway({ limits: { maxPayloadBytes: 1000 } });
+    const large = "x".repeat(32 * 1024 * 1024); // far beyond what socket buffers take
+    expect(await errorOf(await server.post("/v1/responses", large))).toBe("413 payload_too_large");
+  });
+
   test("what is not HTTP gets an error body all the same", async () => {
     server = await startGateway();
     const answer = await sendRaw(server.port, "HELO there\r\n\r\n");
