@@ -104,11 +104,15 @@ bool Scheduler::reserve_next_token(Step& step, Request& request) {
 
 bool Scheduler::try_admit(Step& step, Request& request) {
   Sequence& sequence = *request.sequence;
-  const bool is_continued = !sequence.blocks.table.empty();
-  if (!is_continued) {
-    const kv::PrefixHit hit = kv_.lookup(sequence.blocks, sequence.num_tokens());
+  bool is_continued = !sequence.blocks.table.empty();
+  const kv::PrefixHit hit = kv_.lookup(sequence.blocks, sequence.num_tokens());
+  // More than a continuation's own: another sequence went on from there, as when a client that
+  // reconnects warms up its instructions and then sends its history.
+  if (hit.num_tokens > sequence.num_computed_tokens) {
+    kv_.free(sequence.blocks);
     kv_.attach(sequence.blocks, hit);
     sequence.num_computed_tokens = hit.num_tokens;
+    is_continued = false;
   }
   // Each running request may need a block before this one is done: without spare blocks it would
   // be preempted again at once.

@@ -50,6 +50,20 @@ WL_TEST("live: a warmup computes the prompt, samples nothing and can be continue
   check_output(driver.told(request), expected_output(kPrompt + kMore, make_request({}, 4), 1024));
 }
 
+WL_TEST("live: a continuation takes what another sequence computed beyond it") {
+  CoreDriver driver;
+  const auto warm = driver.run(warmup(kPrompt));
+  const Tokens longer = random_tokens(9, 50);
+  driver.run(make_request(kPrompt + longer, 4));
+  const RequestId request = driver.continue_sequence(warm.sequence, kept(longer + kMore));
+  driver.run_until_idle();
+  const auto& turn = driver.told(request);
+  const int block_size = ToyEngineOptions{}.block_size;
+  WL_CHECK_EQ(turn.cached_tokens, 90 / block_size * block_size);
+  WL_CHECK(!turn.is_live_hit);
+  check_output(turn, expected_output(kPrompt + longer + kMore, make_request({}, 4), 1024));
+}
+
 WL_TEST("live: a continuation of a sequence whose prompt is being computed joins it") {
   ToyEngineOptions options;
   options.config.max_batch_tokens = 10;
