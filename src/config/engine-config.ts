@@ -52,7 +52,8 @@ export const ENGINE_OPTIONS = {
   activations: option<"wide" | "8" | "float">({
     flag: "activations",
     placeholder: "wide|8|float",
-    meaning: "width of activations in quantized products; 8 is faster and less exact",
+    meaning:
+      "width of activations in quantized products: 15 bits, 8 bits (less exact) or float32 (slow)",
     default: "wide",
     parse: oneOf(["wide", "8", "float"]),
   }),
