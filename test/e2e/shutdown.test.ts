@@ -32,7 +32,8 @@ function runChild(scenario: string): Promise<Ending> {
 
 test.each([
   ["worker: terminate", 0, "worker exit: 1"],
-  ["worker: terminate while opening", 0, "worker exit: 1"],
+  // 1, or 0 when the load ends (and with it the worker) before the termination arrives.
+  ["worker: terminate while opening", 0, "worker exit: "],
   ["worker: throw", 0, "worker error: thrown while the engine streams"],
   ["worker: exit", 0, "worker exit: 0"],
   ["worker: close", 0, "worker exit: 0"],
