@@ -68,6 +68,10 @@ void float_tile(const LinearArgs& args, int panel, int token) {
 
 // --- quantised weights -------------------------------------------------------------------------
 
+// How far ahead a streamed panel is fetched: the hardware alone reaches half of the read rate on
+// these records. 1 to 6 KiB do equally well; without it decode is a fifth slower (bench/engine).
+constexpr int kPrefetchBytes = 3072;
+
 /// dot[c] += products of inputs [kBegin, kEnd) of one block; `q[c]` points at the block's inputs.
 template <class V, bool kIsNibble, int kBegin, int kEnd, int kColumns>
 WL_INLINE void add_products(const uint8_t* quants, const int16_t* const* q, int64_t offset,
@@ -135,6 +139,8 @@ void quantized_tile(const LinearArgs& args, int panel, int token) {
   const float* scale[kColumns];
   const int32_t* sum[kColumns];
   typename V::F acc[kColumns], min_acc[kColumns];
+  // The first tile reads the panel from memory; later ones find it in the cache.
+  const bool is_streamed = token == 0;
   for (int c = 0; c < kColumns; ++c) {
     q[c] = args.input.q + static_cast<int64_t>(token + c) * args.weight.cols;
     scale[c] = args.input.scale + static_cast<int64_t>(token + c) * num_blocks;
@@ -142,6 +148,11 @@ void quantized_tile(const LinearArgs& args, int panel, int token) {
     acc[c] = min_acc[c] = V::zero();
   }
   for (int b = 0; b < num_blocks; ++b, record += record_bytes(kForm)) {
+    if (is_streamed) {
+      for (int line = 0; line < record_bytes(kForm); line += 64) {
+        __builtin_prefetch(record + kPrefetchBytes + line);
+      }
+    }
     typename V::I dot[kColumns];
     block_dots<V, kForm, kColumns>(record, q, sum, b, dot);
     const typename V::F w_scale = load_scales<V, kLayout.scale_bytes>(record);
