@@ -38,7 +38,8 @@ export async function runWarmup(
   const prefill = startPrefill(turn, dependencies, shutdown);
   try {
     const start = await Promise.race([prefill.start, prefill.run.then(({ result }) => result)]);
-    return complete(turn, emitter, dependencies, start, sequenceOf(prefill.run, dependencies));
+    const sequence = sequenceOf(prefill.run, dependencies, shutdown);
+    return complete(turn, emitter, dependencies, start, sequence);
   } catch (error) {
     return failTurn(turn, error, emitter, dependencies);
   }
@@ -81,12 +82,13 @@ async function recorded(
 function sequenceOf(
   run: Promise<EngineRun>,
   { metrics, reportError }: TurnDependencies,
+  shutdown: AbortSignal,
 ): Promise<SequenceRef | undefined> {
   return run.then(
     ({ result }) => result.sequence,
     (error: unknown) => {
-      metrics.recordFinish("error");
-      reportError(error);
+      metrics.recordFinish(shutdown.aborted ? "abort" : "error");
+      if (!shutdown.aborted) reportError(error);
       return undefined;
     },
   );

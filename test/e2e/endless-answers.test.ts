@@ -1,4 +1,4 @@
-/** Answers that would go on for long: they end at the context's end, and when their client is gone. */
+/** Answers that would go on for long: what ends them is the context, a client that goes, a shutdown. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type StartedServer, startServer } from "./cli-process.ts";
 
@@ -69,4 +69,19 @@ test("a stream whose client is gone frees the engine", async () => {
   const metrics = async () => await (await fetch(`${server.url}/metrics`)).text();
   await expect.poll(metrics).toMatch(/^vllm:num_requests_running\S* 0$/m);
   expect(await metrics()).toMatch(/^vllm:num_requests_waiting\S* 0$/m);
+});
+
+test("a prompt that is being computed at shutdown ends with a terminal event", async () => {
+  const flags = ["--drain-seconds", "0", "--max-batch-tokens", "16"];
+  await using server = await startServer(flags);
+  const body = { model: server.modelId, input: "one two ".repeat(3000), stream: true };
+  const response = await post(`${server.url}/v1/responses`, body);
+  let text = "";
+  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+    if (text === "") server.process.child.kill("SIGTERM");
+    text += chunk;
+  }
+  expect(text.trim().split("\n\n").at(-1)).toMatch(/^event: response\.failed\n/);
+  const { exitCode, stderr } = await server.process.result();
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
 });

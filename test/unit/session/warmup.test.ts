@@ -96,6 +96,23 @@ describe("warmup", () => {
     expect(fixture.errors).toEqual([failure]);
   });
 
+  it("that a shutdown ends is no failure to report", async () => {
+    const fixture = createFixture();
+    const computing = createDeferred<void>();
+    const closed = new EngineError("ERR_ENGINE_CLOSED", "the engine is closed");
+    fixture.endpoint.script.push({
+      computing: computing.promise.then(() => Promise.reject(closed)),
+    });
+    await fixture.run({ input: [base], generate: false });
+    await fixture.session.close();
+    computing.resolve();
+    await settled();
+    expect(fixture.errors).toEqual([]);
+    expect(await fixture.metric("vllm:request_success_total", { finished_reason: "abort" })).toBe(
+      1,
+    );
+  });
+
   it("that the engine has no room for is created and failed", async () => {
     const fixture = createFixture();
     fixture.endpoint.script.push({ refuses: new EngineError("ERR_CONTEXT_TOO_LONG", "no room") });
