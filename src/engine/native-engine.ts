@@ -11,6 +11,7 @@ import {
   type NativeFinish,
   type NativeRequest,
   type RequestId,
+  type SamplingOptions,
   type SequenceId,
   type StepEvents,
 } from "../native/addon-types.ts";
@@ -32,8 +33,8 @@ const ENGINE_DEFAULTS: Omit<EngineOptions, "modelPath"> = {
   enablePrefixCache: true,
 };
 
-const REQUEST_DEFAULTS: Omit<NativeRequest, "tokens"> = {
-  tenantSalt: "",
+/** Every step of the sampler off: the most likely token, always. */
+export const GREEDY: SamplingOptions = {
   temperature: 0,
   topK: 0,
   topP: 1,
@@ -42,6 +43,11 @@ const REQUEST_DEFAULTS: Omit<NativeRequest, "tokens"> = {
   frequencyPenalty: 0,
   presencePenalty: 0,
   seed: 0,
+};
+
+const REQUEST_DEFAULTS: Omit<NativeRequest, "tokens"> = {
+  ...GREEDY,
+  tenantSalt: "",
   maxOutputTokens: 16,
   stopTokenIds: new Int32Array(),
   keepSequence: false,

@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from "vitest";
 import type { TurnRequest } from "../../../src/engine/endpoint.ts";
 import { EngineTurns } from "../../../src/engine/engine-turns.ts";
+import { GREEDY } from "../../../src/engine/native-engine.ts";
 import type { TurnUpdate } from "../../../src/engine/pool-messages.ts";
 import {
   FINISH_REASONS,
@@ -73,16 +74,7 @@ function makeRequest(fields: Partial<TurnRequest> = {}): TurnRequest {
   return {
     tokens: Int32Array.of(1, 2, 3),
     tenantSalt: "",
-    sampling: {
-      temperature: 0,
-      topK: 0,
-      topP: 1,
-      minP: 0,
-      repetitionPenalty: 1,
-      frequencyPenalty: 0,
-      presencePenalty: 0,
-      seed: 0,
-    },
+    sampling: GREEDY,
     maxOutputTokens: 10,
     stop: [],
     stopAfterCall: false,

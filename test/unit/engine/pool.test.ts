@@ -5,6 +5,7 @@ import type {
   TurnRequest,
   WorkerSnapshot,
 } from "../../../src/engine/endpoint.ts";
+import { GREEDY } from "../../../src/engine/native-engine.ts";
 import { EnginePool } from "../../../src/engine/pool.ts";
 import type { EngineOptions } from "../../../src/native/addon-types.ts";
 import type { EngineFailure } from "../../../src/native/engine-errors.ts";
@@ -35,16 +36,7 @@ function makeTurn(fields: Partial<TurnRequest> = {}): TurnRequest {
   return {
     tokens: Int32Array.of(1, 20, 30),
     tenantSalt: "",
-    sampling: {
-      temperature: 0,
-      topK: 0,
-      topP: 1,
-      minP: 0,
-      repetitionPenalty: 1,
-      frequencyPenalty: 0,
-      presencePenalty: 0,
-      seed: 0,
-    },
+    sampling: GREEDY,
     maxOutputTokens: 4,
     stop: [],
     stopAfterCall: false,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { GREEDY } from "../../../src/engine/native-engine.ts";
 import type {
   EngineOptions,
   NativeAddon,
@@ -36,14 +37,7 @@ function makeRequest(fields: Partial<NativeRequest> = {}): NativeRequest {
     keepSequence: false,
     prefillOnly: false,
     logits: "none",
-    temperature: 0,
-    topK: 0,
-    topP: 1,
-    minP: 0,
-    repetitionPenalty: 1,
-    frequencyPenalty: 0,
-    presencePenalty: 0,
-    seed: 0,
+    ...GREEDY,
     ...fields,
   };
 }
