@@ -105,7 +105,8 @@ bool Scheduler::reserve_next_token(Step& step, Request& request) {
 bool Scheduler::try_admit(Step& step, Request& request) {
   Sequence& sequence = *request.sequence;
   bool is_continued = !sequence.blocks.table.empty();
-  const kv::PrefixHit hit = kv_.lookup(sequence.blocks, sequence.num_tokens());
+  const kv::PrefixHit hit =
+      kv_.lookup(sequence.blocks, sequence.num_tokens(), sequence.num_computed_tokens);
   // More than a continuation's own: another sequence went on from there, as when a client that
   // reconnects warms up its instructions and then sends its history.
   if (hit.num_tokens > sequence.num_computed_tokens) {

@@ -25,10 +25,14 @@ void KvCacheManager::extend_hashes(SequenceBlocks& blocks, std::span<const int32
   }
 }
 
-PrefixHit KvCacheManager::lookup(const SequenceBlocks& blocks, int num_tokens) const {
+PrefixHit KvCacheManager::lookup(const SequenceBlocks& blocks, int num_tokens,
+                                 int num_computed) const {
   PrefixHit hit;
   const size_t max_blocks =
       std::min(blocks.hashes.size(), static_cast<size_t>((num_tokens - 1) / config_.block_size));
+  // A longer hit holds the first block that the sequence lacks: one look-up settles most turns.
+  const auto first_new = static_cast<size_t>(num_computed / config_.block_size);
+  if (first_new >= max_blocks || !index_.find(blocks.hashes[first_new])) return hit;
   while (hit.blocks.size() < max_blocks) {
     const std::optional<BlockId> id = index_.find(blocks.hashes[hit.blocks.size()]);
     if (!id) break;

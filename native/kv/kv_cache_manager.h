@@ -64,8 +64,8 @@ class KvCacheManager {
   /// Extends the hash chain over the full blocks of `tokens` (the sequence from position 0).
   void extend_hashes(SequenceBlocks& blocks, std::span<const int32_t> tokens);
   /// The longest run of cached blocks from block 0, at most all but the last of num_tokens tokens:
-  /// one token must be computed to get logits.
-  PrefixHit lookup(const SequenceBlocks& blocks, int num_tokens) const;
+  /// one token must be computed to get logits. Empty when it cannot be longer than num_computed.
+  PrefixHit lookup(const SequenceBlocks& blocks, int num_tokens, int num_computed = 0) const;
   /// Puts the hit's blocks at the head of an empty block table and holds them.
   void attach(SequenceBlocks& blocks, const PrefixHit& hit);
   /// Makes room for num_tokens tokens in all, of which num_computed are in the cache, and makes the
