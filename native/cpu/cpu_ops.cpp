@@ -38,13 +38,18 @@ CpuOps::CpuOps(const KernelTable& kernels, int threads, backend::ActivationWidth
 }
 
 template <class Body>
-void CpuOps::over_rows(int rows, int64_t elements, const Body& body) {
-  const int tasks = elements < kMinSharedElements ? 1 : std::min(rows, threads_ * kTasksPerThread);
+void CpuOps::over_range(int count, bool is_shared, const Body& body) {
+  const int tasks = is_shared ? std::min(count, threads_ * kTasksPerThread) : 1;
   ThreadPool::instance().run(tasks, threads_, [&](int task, int) {
-    const auto begin = static_cast<int>(static_cast<int64_t>(rows) * task / tasks);
-    const auto end = static_cast<int>(static_cast<int64_t>(rows) * (task + 1) / tasks);
+    const auto begin = static_cast<int>(static_cast<int64_t>(count) * task / tasks);
+    const auto end = static_cast<int>(static_cast<int64_t>(count) * (task + 1) / tasks);
     body(begin, end);
   });
+}
+
+template <class Body>
+void CpuOps::over_rows(int rows, int64_t elements, const Body& body) {
+  over_range(rows, elements >= kMinSharedElements, body);
 }
 
 void CpuOps::embed(Matrix out, const Weight& table, const int32_t* ids) {
@@ -93,15 +98,9 @@ LinearInput CpuOps::prepare_input(Matrix x, bool quantize) {
 
 void CpuOps::linear(Matrix out, const LinearInput& input, const Weight& weight, const float* bias) {
   const auto kernel = kernels_.linear[static_cast<int>(weight.form)];
-  const int panels = weight.num_panels();
   const int64_t products = static_cast<int64_t>(weight.rows) * weight.cols * input.x.rows;
-  const int tasks =
-      products < kMinSharedProducts ? 1 : std::min(panels, threads_ * kTasksPerThread);
-  ThreadPool::instance().run(tasks, threads_, [&](int task, int) {
-    const auto begin = static_cast<int>(static_cast<int64_t>(panels) * task / tasks);
-    const auto end = static_cast<int>(static_cast<int64_t>(panels) * (task + 1) / tasks);
-    kernel({weight, input, bias, out, begin, end});
-  });
+  over_range(weight.num_panels(), products >= kMinSharedProducts,
+             [&](int begin, int end) { kernel({weight, input, bias, out, begin, end}); });
 }
 
 void CpuOps::rope(Matrix x, int head_dim, int rotary_dims, bool is_adjacent, const float* cos,

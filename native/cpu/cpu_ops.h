@@ -34,7 +34,10 @@ class CpuOps : public backend::Ops {
   struct AttentionTask {
     int seq, kv_head, first_row, num_queries;
   };
-  /// Splits [0, rows) over the pool; small work stays on the calling thread.
+  /// body(begin, end) over parts of [0, count), on the pool or all on the calling thread.
+  template <class Body>
+  void over_range(int count, bool is_shared, const Body& body);
+  /// The same over rows of a matrix; small ones stay on the calling thread.
   template <class Body>
   void over_rows(int rows, int64_t elements, const Body& body);
   void plan_attention(const backend::KvCache& cache, int group,
