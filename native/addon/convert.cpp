@@ -124,10 +124,10 @@ engine::OpenOptions open_options_from_js(const Napi::Value& value) {
   out.threads = options.int32("threads", 1, 1024);
   constexpr std::array<const char*, 4> kIsaNames = {"auto", "ref", "avx2", "avx512"};
   out.isa = kIsaNames[options.choice("isa", {"auto", "ref", "avx2", "avx512"})];
-  constexpr std::array kActivations = {engine::Activations::kWide, engine::Activations::kInt8,
-                                       engine::Activations::kFloat};
+  constexpr std::array kActivations = {backend::Activations::kWide, backend::Activations::kInt8,
+                                       backend::Activations::kFloat};
   out.activations = kActivations[options.choice("activations", {"wide", "8", "float"})];
-  constexpr std::array kKvTypes = {engine::KvType::kF16, engine::KvType::kF32};
+  constexpr std::array kKvTypes = {backend::KvDType::kF16, backend::KvDType::kF32};
   out.kv_type = kKvTypes[options.choice("kvType", {"f16", "f32"})];
   out.kv_memory_bytes = options.integer("kvMemoryBytes", 1, kMaxSafeInteger);
   out.max_context_tokens = options.int32("maxContextTokens", 0);

@@ -2,25 +2,12 @@
 
 #include <algorithm>
 
-#include "backend/registry.h"
 #include "engine/decoder_runner.h"
 #include "models/weight_store.h"
 
 namespace wl::engine {
 
 namespace {
-
-backend::Activations to_backend(Activations activations) {
-  switch (activations) {
-    case Activations::kWide:
-      return backend::Activations::kWide;
-    case Activations::kInt8:
-      return backend::Activations::kInt8;
-    case Activations::kFloat:
-      return backend::Activations::kFloat;
-  }
-  return backend::Activations::kWide;
-}
 
 /// Root of the block hashes: everything beside the tokens that KV values depend on.
 std::string fingerprint(const std::string& path, const OpenOptions& options,
@@ -37,9 +24,7 @@ struct KvSize {
 
 /// A context that the user asked for must fit the memory; the model's own is cut to what fits.
 Result<KvSize> size_kv(const OpenOptions& options, const models::ModelConfig& config) {
-  const auto kv_type =
-      options.kv_type == KvType::kF16 ? backend::KvDType::kF16 : backend::KvDType::kF32;
-  const backend::KvCache one_block = kv_cache_shape(config, kv_type, 1);
+  const backend::KvCache one_block = kv_cache_shape(config, options.kv_type, 1);
   const auto block_bytes = static_cast<int64_t>(one_block.k_bytes() + one_block.v_bytes());
   // Block ids and slots are 32-bit numbers.
   const int64_t max_blocks = (int64_t{1} << 31) / backend::kKvBlockSize - 1;
@@ -67,26 +52,24 @@ Result<KvSize> size_kv(const OpenOptions& options, const models::ModelConfig& co
 
 Result<std::unique_ptr<Engine>> open_engine(const OpenOptions& options, StepSink sink,
                                             EngineInfo* info) {
-  auto backend =
-      backend::open_cpu_backend({options.isa, options.threads, to_backend(options.activations)});
+  auto backend = backend::open_cpu_backend({options.isa, options.threads, options.activations});
   if (!backend.ok()) return backend.error();
   const std::string isa = backend.value()->ops().isa_name();
-  const std::string form = options.activations == Activations::kFloat ? "float32" : "packed";
+  const std::string form =
+      options.activations == backend::Activations::kFloat ? "float32" : "packed";
   auto weights = models::shared_decoder_weights(options.model_path, form, *backend.value());
   if (!weights.ok()) return weights.error();
   const models::ModelConfig& config = weights.value()->config;
   const auto kv_size = size_kv(options, config);
   if (!kv_size.ok()) return kv_size.error();
-  const auto kv_type =
-      options.kv_type == KvType::kF16 ? backend::KvDType::kF16 : backend::KvDType::kF32;
-  auto runner = DecoderRunner::create(std::move(backend).value(), weights.value(), kv_type,
+  auto runner = DecoderRunner::create(std::move(backend).value(), weights.value(), options.kv_type,
                                       kv_size.value().num_blocks);
   if (!runner.ok()) return runner.error();
 
   EngineConfig engine = options.engine;
   engine.max_context_tokens = kv_size.value().max_context_tokens;
   engine.fingerprint = fingerprint(options.model_path, options, config);
-  const auto shape = kv_cache_shape(config, kv_type, kv_size.value().num_blocks);
+  const auto shape = kv_cache_shape(config, options.kv_type, kv_size.value().num_blocks);
   *info = {config.arch,
            isa,
            config.num_layers,

@@ -7,19 +7,18 @@
 #include <memory>
 #include <string>
 
+#include "backend/kv_cache.h"
+#include "backend/registry.h"
 #include "engine/engine.h"
 
 namespace wl::engine {
-
-enum class KvType { kF16, kF32 };
-enum class Activations { kWide, kInt8, kFloat };
 
 struct OpenOptions {
   std::string model_path;
   int threads = 1;
   std::string isa = "auto";  // auto | ref | avx2 | avx512
-  Activations activations = Activations::kWide;
-  KvType kv_type = KvType::kF16;
+  backend::Activations activations = backend::Activations::kWide;
+  backend::KvDType kv_type = backend::KvDType::kF16;
   int64_t kv_memory_bytes = int64_t{1} << 30;
   int max_context_tokens = 0;  // 0 = the model's
   EngineConfig engine;         // max_context_tokens and fingerprint are filled in
