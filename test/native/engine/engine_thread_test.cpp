@@ -187,7 +187,11 @@ WL_TEST("engine thread: the queue is bounded, and close ends every open request"
   WL_CHECK(code_of(engine.submit(make_request(random_tokens(3, 20)))) == ErrorCode::kQueueFull);
   WL_CHECK_EQ(engine.stats().num_waiting, 2);
 
+  // The gate opens only once the engine is known to be closing: the open requests cannot end first.
   std::thread closer([&] { engine.close(); });
+  while (code_of(engine.submit(make_request({1}))) != ErrorCode::kEngineClosed) {
+    std::this_thread::yield();
+  }
   gate.open();
   engine.close();
   closer.join();
