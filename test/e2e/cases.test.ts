@@ -105,7 +105,7 @@ async function runCases(folder: string, ids: readonly string[]) {
 
 test.skipIf(testDataFolder === undefined)(
   "the cases in WARMLOOP_TEST_DATA hold, but for those of later work",
-  { timeout: 600_000 },
+  { timeout: 7_200_000 },
   async () => {
     const folder = path.join(testDataFolder ?? "", "cases");
     const ids = readCaseIds(folder).filter((id) => !TOO_LONG.includes(id));

@@ -16,7 +16,7 @@ beforeAll(async () => {
   expect(stderr, stderr).not.toContain("cannot download");
   expect(exitCode).toBe(0);
   body = readFileSync(stdout.trim());
-}, 600_000);
+}, 1_800_000);
 
 function emptyFolder(): string {
   return mkdtempSync(path.join(tmpdir(), "warmloop-download-"));

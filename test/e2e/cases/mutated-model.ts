@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSy
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { gunzipSync } from "node:zlib";
-import { editMetadata } from "./gguf-metadata.ts";
+import { editMetadata } from "../../gguf-metadata.ts";
 
 /** One change; the keys are those of the case files. */
 export interface Mutation {

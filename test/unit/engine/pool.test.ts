@@ -10,17 +10,17 @@ import { EnginePool } from "../../../src/engine/pool.ts";
 import type { EngineOptions } from "../../../src/native/addon-types.ts";
 import type { EngineFailure } from "../../../src/native/engine-errors.ts";
 import { chooseWorker } from "../../../src/router/score.ts";
-import { TINY_MODEL } from "../../fixture-models.ts";
+import { ENDLESS_KV_BYTES, ENDLESS_TOKENS, writeEndlessModel } from "../../endless-model.ts";
 
 const MAX_RUNNING = 2;
 
 const ENGINE_OPTIONS: EngineOptions = {
-  modelPath: TINY_MODEL,
+  modelPath: writeEndlessModel(),
   threads: 1,
   isa: "auto",
   activations: "wide",
   kvType: "f16",
-  kvMemoryBytes: 8 * 1024 * 1024,
+  kvMemoryBytes: ENDLESS_KV_BYTES,
   maxContextTokens: 0,
   maxBatchTokens: 64,
   maxRunning: MAX_RUNNING,
@@ -28,9 +28,6 @@ const ENGINE_OPTIONS: EngineOptions = {
   maxPrefillChunk: 0,
   enablePrefixCache: true,
 };
-
-/** Longer than any test waits: such a turn ends by being aborted or by its worker's death. */
-const ENDLESS = 480;
 
 function makeTurn(fields: Partial<TurnRequest> = {}): TurnRequest {
   return {
@@ -44,6 +41,11 @@ function makeTurn(fields: Partial<TurnRequest> = {}): TurnRequest {
     prefillOnly: false,
     ...fields,
   };
+}
+
+/** A turn without output: wherever it runs and however often it starts, it ends the same. */
+function makePrefill(fields: Partial<TurnRequest> = {}): TurnRequest {
+  return makeTurn({ prefillOnly: true, maxOutputTokens: 0, ...fields });
 }
 
 const never = new AbortController().signal;
@@ -146,18 +148,14 @@ describe("a pool of two workers", () => {
   });
 
   test("a prefill-only turn ends without tokens and can be continued", async () => {
-    const warm = await pool.runTurn(
-      makeTurn({ prefillOnly: true, keepSequence: true, maxOutputTokens: 0 }),
-      ignore,
-      never,
-    );
+    const warm = await pool.runTurn(makePrefill({ keepSequence: true }), ignore, never);
     expect([warm.finish, warm.tokens.length]).toEqual(["prefilled", 0]);
     expect(warm.sequence?.numTokens).toBe(3);
   });
 
   test("an abort in mid-stream ends the turn as aborted and frees its slot", async () => {
     const controller = new AbortController();
-    const turn = startTurn(pool, makeTurn({ maxOutputTokens: ENDLESS }), controller.signal);
+    const turn = startTurn(pool, makeTurn({ maxOutputTokens: ENDLESS_TOKENS }), controller.signal);
     await turn.admitted;
     controller.abort();
     expect((await turn.result).finish).toBe("aborted");
@@ -166,7 +164,7 @@ describe("a pool of two workers", () => {
 
   test("an abort at once, before any worker heard of the turn, ends it too", async () => {
     const controller = new AbortController();
-    const turn = startTurn(pool, makeTurn({ maxOutputTokens: ENDLESS }), controller.signal);
+    const turn = startTurn(pool, makeTurn({ maxOutputTokens: ENDLESS_TOKENS }), controller.signal);
     controller.abort();
     expect((await turn.result).finish).toBe("aborted");
     const already = startTurn(pool, makeTurn(), controller.signal);
@@ -176,7 +174,7 @@ describe("a pool of two workers", () => {
   test("turns beyond the slots wait and say so; beyond the queue they are refused", async () => {
     const controller = new AbortController();
     const turns = Array.from({ length: 2 * MAX_RUNNING + ENGINE_OPTIONS.maxQueued }, () =>
-      startTurn(pool, makeTurn({ maxOutputTokens: ENDLESS }), controller.signal),
+      startTurn(pool, makeTurn({ maxOutputTokens: ENDLESS_TOKENS }), controller.signal),
     );
     const waiting = turns.slice(2 * MAX_RUNNING);
     expect(waiting.map(({ events }) => events)).toEqual(waiting.map(() => [{ type: "queued" }]));
@@ -189,7 +187,7 @@ describe("a pool of two workers", () => {
   });
 
   test("a refused prompt is an EngineError with the native code", async () => {
-    const tokens = new Int32Array(600).fill(5);
+    const tokens = new Int32Array(pool.info.context + 1).fill(5);
     const error = await pool.runTurn(makeTurn({ tokens }), ignore, never).catch((e: unknown) => e);
     expect(error).toMatchObject({ name: "EngineError", code: "ERR_CONTEXT_TOO_LONG" });
     expect((error as EngineError).message).not.toContain("ERR_");
@@ -198,7 +196,7 @@ describe("a pool of two workers", () => {
   test("a listener that throws ends its own turn only", async () => {
     const other = startTurn(pool, makeTurn());
     const broken = pool.runTurn(
-      makeTurn({ maxOutputTokens: ENDLESS }),
+      makeTurn({ maxOutputTokens: ENDLESS_TOKENS }),
       () => {
         throw new RangeError("from the listener");
       },
@@ -213,17 +211,17 @@ describe("a pool of two workers", () => {
     expect(await pool.stats()).toHaveLength(2);
   });
 
-  test("a worker's death fails turns with output, restarts the others and brings a new worker", async () => {
+  test("a worker's death fails turns with output, restarts those without and brings a new worker", async () => {
     const [doomed] = pool.snapshots().map(({ workerId }) => workerId);
     const laneWorkerId = doomed as number;
     const kept = await pool.runTurn(makeTurn({ laneWorkerId, keepSequence: true }), ignore, never);
-    const streaming = startTurn(pool, makeTurn({ laneWorkerId, maxOutputTokens: ENDLESS }));
+    const streaming = startTurn(pool, makeTurn({ laneWorkerId, maxOutputTokens: ENDLESS_TOKENS }));
     await streaming.admitted;
     await until(() => streaming.events.some(({ type }) => type === "output"));
-    const silent = startTurn(pool, makeTurn({ laneWorkerId })); // has no output in this tick
+    const silent = startTurn(pool, makePrefill({ laneWorkerId }));
     const killed = pool.terminateWorker(laneWorkerId);
     await expect(streaming.result).rejects.toMatchObject({ code: "ERR_ENGINE_FAILED" });
-    expect((await silent.result).finish).toBe("length");
+    expect((await silent.result).finish).toBe("prefilled");
     await killed;
     expect(failures.some(({ code }) => code === "ERR_ENGINE_FAILED")).toBe(true);
     const orphan = makeTurn({ ...(kept.sequence && { continueFrom: kept.sequence }) });
@@ -239,16 +237,16 @@ describe("a pool of two workers", () => {
 test("the only worker's death does not lose a turn that waits", async () => {
   const pool = await EnginePool.create({ engines: 1, engine: ENGINE_OPTIONS, chooseWorker });
   const [worker] = pool.snapshots();
-  const turn = startTurn(pool, makeTurn());
+  const turn = startTurn(pool, makePrefill());
   await pool.terminateWorker(worker?.workerId as number);
-  expect((await turn.result).finish).toBe("length");
+  expect((await turn.result).finish).toBe("prefilled");
   await pool.close();
 });
 
 test("closing ends open turns with ERR_ENGINE_CLOSED and refuses later ones", async () => {
   const pool = await EnginePool.create({ engines: 1, engine: ENGINE_OPTIONS, chooseWorker });
   const turns = Array.from({ length: MAX_RUNNING + 1 }, () =>
-    startTurn(pool, makeTurn({ maxOutputTokens: ENDLESS })),
+    startTurn(pool, makeTurn({ maxOutputTokens: ENDLESS_TOKENS })),
   );
   await turns[0]?.admitted;
   const outcomes = Promise.allSettled(turns.map(({ result }) => result));

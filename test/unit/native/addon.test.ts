@@ -11,6 +11,7 @@ import type {
 } from "../../../src/native/addon-types.ts";
 import { ENGINE_ERROR_CODES, engineFailure } from "../../../src/native/engine-errors.ts";
 import { loadAddon } from "../../../src/native/load-addon.ts";
+import { ENDLESS_KV_BYTES, ENDLESS_TOKENS, writeEndlessModel } from "../../endless-model.ts";
 import { TINY_MODEL } from "../../fixture-models.ts";
 
 const ENGINE_OPTIONS: EngineOptions = {
@@ -265,7 +266,12 @@ describe("an open engine", () => {
 test("close is idempotent, ends open requests and makes every later call an error", async () => {
   const finishes: number[] = [];
   const codes: (string | undefined)[] = [];
-  const options = { ...ENGINE_OPTIONS, maxContextTokens: 512 };
+  const options = {
+    ...ENGINE_OPTIONS,
+    modelPath: writeEndlessModel(),
+    maxContextTokens: 0,
+    kvMemoryBytes: ENDLESS_KV_BYTES,
+  };
   const engine = await addon.openEngine(options, (step) => {
     step.finish.forEach((finish, i) => {
       if (finish === 0) return;
@@ -273,8 +279,8 @@ test("close is idempotent, ends open requests and makes every later call an erro
       codes.push(addon.errorCodes[step.errorCode[i] as number]);
     });
   });
-  engine.submit(makeRequest({ maxOutputTokens: 500 }));
-  engine.submit(makeRequest({ maxOutputTokens: 500 }));
+  engine.submit(makeRequest({ maxOutputTokens: ENDLESS_TOKENS }));
+  engine.submit(makeRequest({ maxOutputTokens: ENDLESS_TOKENS }));
   await Promise.all([engine.close(), engine.close()]);
   await engine.close();
   expect(finishes).toEqual([4, 4]);
