@@ -40,5 +40,6 @@ static inline void scale_min_k4(int j, const uint8_t scales[12], uint8_t* sc, ui
 }
 
 void dequantize_q4_k(const uint8_t* src, int64_t num_blocks, float* out);
+void quantize_q4_k(const float* values, int64_t num_blocks, uint8_t* out);
 
 }  // namespace wl::quant

@@ -30,5 +30,6 @@ static inline int q5_high_value(const uint8_t qh[4], const uint8_t qs[16], int j
 }
 
 void dequantize_q5_0(const uint8_t* src, int64_t num_blocks, float* out);
+void quantize_q5_0(const float* values, int64_t num_blocks, uint8_t* out);
 
 }  // namespace wl::quant

@@ -19,5 +19,6 @@ struct BlockQ8_0 {
 static_assert(sizeof(BlockQ8_0) == 34);
 
 void dequantize_q8_0(const uint8_t* src, int64_t num_blocks, float* out);
+void quantize_q8_0(const float* values, int64_t num_blocks, uint8_t* out);
 
 }  // namespace wl::quant
