@@ -20,7 +20,8 @@ BuiltBatch build_batch(const StepPlan& plan, int block_size) {
   BuiltBatch built;
   StepBatch& batch = built.batch;
   batch.cu_seqlens_q.push_back(0);
-  batch.block_table_starts.push_back(0);
+  KvGroupBatch& kv = batch.groups.emplace_back();
+  kv.block_table_starts.push_back(0);
   built.logit_row_starts.push_back(0);
   for (const ScheduledTokens& scheduled : plan.scheduled) {
     const Sequence& sequence = *scheduled.request->sequence;
@@ -32,15 +33,15 @@ BuiltBatch build_batch(const StepPlan& plan, int block_size) {
       const size_t block_idx = static_cast<size_t>(position / block_size);
       batch.token_ids.push_back(sequence.tokens[static_cast<size_t>(position)]);
       batch.positions.push_back(position);
-      batch.slot_mapping.push_back(sequence.blocks.table[block_idx] * block_size +
-                                   position % block_size);
+      kv.slot_mapping.push_back(sequence.blocks.table[block_idx] * block_size +
+                                position % block_size);
     }
     batch.cu_seqlens_q.push_back(batch.num_tokens());
     batch.context_lens.push_back(end);
     const auto table = sequence.blocks.table.begin();
-    batch.block_tables.insert(batch.block_tables.end(), table,
-                              table + (end + block_size - 1) / block_size);
-    batch.block_table_starts.push_back(static_cast<int32_t>(batch.block_tables.size()));
+    kv.block_tables.insert(kv.block_tables.end(), table,
+                           table + (end + block_size - 1) / block_size);
+    kv.block_table_starts.push_back(static_cast<int32_t>(kv.block_tables.size()));
     built.logit_row_starts.push_back(static_cast<int>(batch.logit_rows.size()));
   }
   return built;

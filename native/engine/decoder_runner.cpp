@@ -44,15 +44,16 @@ Status DecoderRunner::forward(const StepBatch& batch, float* logits) {
   models::DecoderInput input;
   input.num_tokens = batch.num_tokens();
   input.token_ids = batch.token_ids.data();
-  input.slot_mapping = batch.slot_mapping.data();
-  input.attention.num_seqs = batch.num_seqs();
-  input.attention.cu_seqlens_q = batch.cu_seqlens_q.data();
-  input.attention.positions = batch.positions.data();
-  input.attention.block_tables = batch.block_tables.data();
-  input.attention.block_table_starts = batch.block_table_starts.data();
+  input.num_seqs = batch.num_seqs();
+  input.positions = batch.positions.data();
+  input.cu_seqlens_q = batch.cu_seqlens_q.data();
+  for (const KvGroupBatch& kv : batch.groups) {
+    input.groups.push_back(
+        {kv.slot_mapping.data(), kv.block_tables.data(), kv.block_table_starts.data()});
+  }
   input.num_logits = static_cast<int>(batch.logit_rows.size());
   input.logit_rows = batch.logit_rows.data();
-  decoder_.forward(input, cache_, logits);
+  decoder_.forward(input, {&cache_, 1}, logits);
   return {};
 }
 

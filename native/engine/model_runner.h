@@ -10,16 +10,21 @@
 
 namespace wl::engine {
 
+/// Where one KV group (models/kv_layout.h) keeps the tokens of a step.
+struct KvGroupBatch {
+  std::vector<int32_t> slot_mapping;        // [num_tokens] block_id * block_size + offset
+  std::vector<int32_t> block_tables;        // flat; sequence s starts at block_table_starts[s]
+  std::vector<int32_t> block_table_starts;  // [num_seqs + 1]
+};
+
 /// One forward pass. Sequences are laid end to end; sequence s has tokens
 /// [cu_seqlens_q[s], cu_seqlens_q[s + 1]) of the flat arrays.
 struct StepBatch {
-  std::vector<int32_t> token_ids;           // [num_tokens]
-  std::vector<int32_t> positions;           // [num_tokens] absolute position in its sequence
-  std::vector<int32_t> slot_mapping;        // [num_tokens] block_id * block_size + offset
-  std::vector<int32_t> cu_seqlens_q;        // [num_seqs + 1]
-  std::vector<int32_t> context_lens;        // [num_seqs] tokens whose KV is valid after this step
-  std::vector<int32_t> block_tables;        // flat; sequence s starts at block_table_starts[s]
-  std::vector<int32_t> block_table_starts;  // [num_seqs + 1]
+  std::vector<int32_t> token_ids;     // [num_tokens]
+  std::vector<int32_t> positions;     // [num_tokens] absolute position in its sequence
+  std::vector<int32_t> cu_seqlens_q;  // [num_seqs + 1]
+  std::vector<int32_t> context_lens;  // [num_seqs] tokens whose KV is valid after this step
+  std::vector<KvGroupBatch> groups;
   std::vector<int32_t> logit_rows;  // [num_logits] indices of tokens whose logits are wanted
   int num_tokens() const { return static_cast<int>(token_ids.size()); }
   int num_seqs() const { return static_cast<int>(context_lens.size()); }

@@ -28,6 +28,7 @@ std::vector<float> inverse_frequencies(const RopeConfig& rope) {
 Decoder::Decoder(const DecoderWeights& weights, backend::Ops& ops)
     : weights_(weights),
       config_(weights.config),
+      kv_layout_(kv_layout(weights.config)),
       ops_(ops),
       inv_freq_(inverse_frequencies(weights.config.rope)) {}
 
@@ -48,7 +49,7 @@ void Decoder::reserve(int num_tokens) {
 void Decoder::rotate(const DecoderInput& input) {
   const size_t half = inv_freq_.size();
   for (int t = 0; t < input.num_tokens; ++t) {
-    const auto position = static_cast<float>(input.attention.positions[t]);
+    const auto position = static_cast<float>(input.positions[t]);
     for (size_t i = 0; i < half; ++i) {
       const auto angle = static_cast<double>(position * inv_freq_[i]);
       cos_[static_cast<size_t>(t) * half + i] = static_cast<float>(std::cos(angle));
@@ -57,8 +58,12 @@ void Decoder::rotate(const DecoderInput& input) {
   }
 }
 
-void Decoder::attention(const DecoderLayer& layer, int index, const DecoderInput& input,
-                        const backend::KvCache& cache) {
+void Decoder::attention(size_t layer_idx, const DecoderInput& input,
+                        std::span<const backend::KvCache> caches) {
+  const DecoderLayer& layer = weights_.layers[layer_idx];
+  const KvPlace place = kv_layout_.places[layer_idx];
+  const KvGroupInput& kv = input.groups[static_cast<size_t>(place.group)];
+  const backend::KvCache& cache = caches[static_cast<size_t>(place.group)];
   const int n = input.num_tokens;
   const int kv_cols = config_.num_kv_heads * config_.head_dim;
   const Matrix x = rows(x_, n, config_.hidden);
@@ -77,10 +82,12 @@ void Decoder::attention(const DecoderLayer& layer, int index, const DecoderInput
   for (const Matrix m : {q, k}) {
     ops_.rope(m, config_.head_dim, config_.rope.rotary_dims, is_adjacent, cos_.data(), sin_.data());
   }
-  ops_.store_kv(cache, index, k, v, input.slot_mapping);
+  ops_.store_kv(cache, place.layer, k, v, kv.slot_mapping);
   const Matrix attended = rows(attended_, n, q.cols);
   const float scale = 1.0f / std::sqrt(static_cast<float>(config_.head_dim));
-  ops_.paged_attention(attended, q, cache, index, scale, input.attention);
+  ops_.paged_attention(attended, q, cache, place.layer, scale,
+                       {input.num_seqs, input.cu_seqlens_q, input.positions, kv.block_tables,
+                        kv.block_table_starts});
 
   const Matrix projected = rows(projected_, n, config_.hidden);
   ops_.linear(projected, ops_.prepare_input(attended, layer.attn_output.is_quantized()),
@@ -122,12 +129,13 @@ void Decoder::head(const DecoderInput& input, float* logits) {
               weights_.head.bias_or_null());
 }
 
-void Decoder::forward(const DecoderInput& input, const backend::KvCache& cache, float* logits) {
+void Decoder::forward(const DecoderInput& input, std::span<const backend::KvCache> caches,
+                      float* logits) {
   reserve(input.num_tokens);
   ops_.embed(rows(x_, input.num_tokens, config_.hidden), weights_.embedding, input.token_ids);
   rotate(input);
   for (size_t l = 0; l < weights_.layers.size(); ++l) {
-    attention(weights_.layers[l], static_cast<int>(l), input, cache);
+    attention(l, input, caches);
     feed_forward(weights_.layers[l], input.num_tokens);
   }
   head(input, logits);

@@ -7,18 +7,29 @@
 // Used by one engine thread.
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "models/decoder_weights.h"
+#include "models/kv_layout.h"
 
 namespace wl::models {
+
+/// Where one KV group (kv_layout.h) keeps the tokens of a step.
+struct KvGroupInput {
+  const int32_t* slot_mapping = nullptr;        // [num_tokens]
+  const int32_t* block_tables = nullptr;        // flat; sequence s starts at block_table_starts[s]
+  const int32_t* block_table_starts = nullptr;  // [num_seqs + 1]
+};
 
 /// Tokens of one step, sequences end to end.
 struct DecoderInput {
   int num_tokens = 0;
+  int num_seqs = 0;
   const int32_t* token_ids = nullptr;     // [num_tokens]
-  const int32_t* slot_mapping = nullptr;  // [num_tokens]
-  backend::AttentionBatch attention;      // positions are of all tokens
+  const int32_t* positions = nullptr;     // [num_tokens]
+  const int32_t* cu_seqlens_q = nullptr;  // [num_seqs + 1]
+  std::vector<KvGroupInput> groups;       // one for each KV group
   int num_logits = 0;
   const int32_t* logit_rows = nullptr;  // [num_logits] ascending token indices
 };
@@ -28,14 +39,15 @@ class Decoder {
   /// Both outlive the decoder.
   Decoder(const DecoderWeights& weights, backend::Ops& ops);
 
-  /// Fills `cache` at the tokens' slots and writes logits [num_logits, vocab].
-  void forward(const DecoderInput& input, const backend::KvCache& cache, float* logits);
+  /// Fills the caches, one for each KV group, at the tokens' slots and writes logits
+  /// [num_logits, vocab].
+  void forward(const DecoderInput& input, std::span<const backend::KvCache> caches, float* logits);
 
  private:
   void reserve(int num_tokens);
   void rotate(const DecoderInput& input);
-  void attention(const DecoderLayer& layer, int index, const DecoderInput& input,
-                 const backend::KvCache& cache);
+  void attention(size_t layer_idx, const DecoderInput& input,
+                 std::span<const backend::KvCache> caches);
   void feed_forward(const DecoderLayer& layer, int num_tokens);
   void head(const DecoderInput& input, float* logits);
   backend::Matrix rows(std::vector<float>& buffer, int num_rows, int cols) const {
@@ -44,6 +56,7 @@ class Decoder {
 
   const DecoderWeights& weights_;
   const ModelConfig& config_;
+  const KvLayout kv_layout_;
   backend::Ops& ops_;
   std::vector<float> inv_freq_;      // [rotary_dims / 2], scaling applied
   int capacity_ = 0;                 // tokens that the buffers hold

@@ -98,8 +98,9 @@ class ToyRunner : public engine::ModelRunner {
                       std::set<int32_t>& written_blocks, std::set<int32_t>& read_blocks) {
     const auto begin = static_cast<size_t>(batch.cu_seqlens_q[s]);
     const auto end = static_cast<size_t>(batch.cu_seqlens_q[s + 1]);
-    const int32_t* table = batch.block_tables.data() + batch.block_table_starts[s];
-    const int table_size = batch.block_table_starts[s + 1] - batch.block_table_starts[s];
+    const engine::KvGroupBatch& kv = batch.groups[0];
+    const int32_t* table = kv.block_tables.data() + kv.block_table_starts[s];
+    const int table_size = kv.block_table_starts[s + 1] - kv.block_table_starts[s];
     const int context = batch.context_lens[s];
     if (begin >= end || batch.positions[end - 1] + 1 != context) return "wrong context length";
     if (table_size != (context + block_size_ - 1) / block_size_) return "wrong block table size";
@@ -122,7 +123,7 @@ class ToyRunner : public engine::ModelRunner {
       const int position = batch.positions[i];
       if (position != static_cast<int>(previous.size())) return "positions are not consecutive";
       const int expected = table[position / block_size_] * block_size_ + position % block_size_;
-      if (batch.slot_mapping[i] != expected) return "slot mapping and block table disagree";
+      if (kv.slot_mapping[i] != expected) return "slot mapping and block table disagree";
       new_kv[i] = toy_kv(batch.token_ids[i], position, previous);
       previous.push_back(new_kv[i]);
       slot(expected) = new_kv[i];

@@ -1,0 +1,33 @@
+#include "models/kv_layout.h"
+
+#include <functional>
+#include <limits>
+#include <map>
+
+namespace wl::models {
+
+KvLayout kv_layout(std::span<const int> windows, int context) {
+  constexpr int kAll = std::numeric_limits<int>::max();
+  const auto reach = [&](int window) { return window > 0 && window < context ? window : kAll; };
+  std::map<int, int, std::greater<>> num_layers;  // by reach
+  for (const int window : windows) ++num_layers[reach(window)];
+
+  KvLayout layout;
+  std::map<int, int> group_of;  // by reach
+  for (const auto& [keys, count] : num_layers) {
+    group_of[keys] = static_cast<int>(layout.groups.size());
+    layout.groups.push_back({keys == kAll ? 0 : keys, count});
+  }
+  std::vector<int> num_placed(layout.groups.size());
+  for (const int window : windows) {
+    const int group = group_of[reach(window)];
+    layout.places.push_back({group, num_placed[static_cast<size_t>(group)]++});
+  }
+  return layout;
+}
+
+KvLayout kv_layout(const ModelConfig& config) {
+  return kv_layout(std::vector<int>(static_cast<size_t>(config.num_layers)), config.context);
+}
+
+}  // namespace wl::models
