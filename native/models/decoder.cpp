@@ -8,29 +8,12 @@ namespace wl::models {
 using backend::LinearInput;
 using backend::Matrix;
 
-namespace {
-
-/// 1 / base^(2i / rot), divided by its scaling factor. Kept in float32, as models were trained: at
-/// position p the angle is float(p) * inv_freq.
-std::vector<float> inverse_frequencies(const RopeConfig& rope) {
-  std::vector<float> inv_freq(static_cast<size_t>(rope.rotary_dims / 2));
-  for (size_t i = 0; i < inv_freq.size(); ++i) {
-    const double exponent = 2.0 * static_cast<double>(i) / rope.rotary_dims;
-    inv_freq[i] = static_cast<float>(1.0 / std::pow(rope.base, exponent));
-    if (!rope.inv_freq_factors.empty()) inv_freq[i] /= rope.inv_freq_factors[i];
-    inv_freq[i] /= static_cast<float>(rope.linear_factor);
-  }
-  return inv_freq;
-}
-
-}  // namespace
-
 Decoder::Decoder(const DecoderWeights& weights, backend::Ops& ops)
     : weights_(weights),
       config_(weights.config),
+      rope_(weights.config.ropes.front()),
       kv_layout_(kv_layout(weights.config)),
-      ops_(ops),
-      inv_freq_(inverse_frequencies(weights.config.rope)) {}
+      ops_(ops) {}
 
 void Decoder::reserve(int num_tokens) {
   if (num_tokens <= capacity_) return;
@@ -42,16 +25,16 @@ void Decoder::reserve(int num_tokens) {
   for (auto* buffer : {&q_, &attended_}) buffer->resize(size(q_cols));
   for (auto* buffer : {&k_, &v_}) buffer->resize(size(kv_cols));
   for (auto* buffer : {&gate_, &up_}) buffer->resize(size(config_.ffn));
-  for (auto* buffer : {&cos_, &sin_}) buffer->resize(size(config_.rope.rotary_dims / 2));
+  for (auto* buffer : {&cos_, &sin_}) buffer->resize(size(rope_.rotary_dims / 2));
 }
 
 /// Cosines and sines of this step's positions, once for all layers.
 void Decoder::rotate(const DecoderInput& input) {
-  const size_t half = inv_freq_.size();
+  const size_t half = rope_.inv_freq.size();
   for (int t = 0; t < input.num_tokens; ++t) {
     const auto position = static_cast<float>(input.positions[t]);
     for (size_t i = 0; i < half; ++i) {
-      const auto angle = static_cast<double>(position * inv_freq_[i]);
+      const auto angle = static_cast<double>(position * rope_.inv_freq[i]);
       cos_[static_cast<size_t>(t) * half + i] = static_cast<float>(std::cos(angle));
       sin_[static_cast<size_t>(t) * half + i] = static_cast<float>(std::sin(angle));
     }
@@ -78,14 +61,13 @@ void Decoder::attention(size_t layer_idx, const DecoderInput& input,
   ops_.linear(k, qkv_input, layer.k.weight, layer.k.bias_or_null());
   ops_.linear(v, qkv_input, layer.v.weight, layer.v.bias_or_null());
 
-  const bool is_adjacent = config_.rope.pairing == RopePairing::kAdjacent;
+  const bool is_adjacent = rope_.pairing == RopePairing::kAdjacent;
   for (const Matrix m : {q, k}) {
-    ops_.rope(m, config_.head_dim, config_.rope.rotary_dims, is_adjacent, cos_.data(), sin_.data());
+    ops_.rope(m, config_.head_dim, rope_.rotary_dims, is_adjacent, cos_.data(), sin_.data());
   }
   ops_.store_kv(cache, place.layer, k, v, kv.slot_mapping);
   const Matrix attended = rows(attended_, n, q.cols);
-  const float scale = 1.0f / std::sqrt(static_cast<float>(config_.head_dim));
-  ops_.paged_attention(attended, q, cache, place.layer, scale,
+  ops_.paged_attention(attended, q, cache, place.layer, config_.attention_scale,
                        {input.num_seqs, input.cu_seqlens_q, input.positions, kv.block_tables,
                         kv.block_table_starts});
 

@@ -56,9 +56,9 @@ class Decoder {
 
   const DecoderWeights& weights_;
   const ModelConfig& config_;
+  const RopeConfig& rope_;
   const KvLayout kv_layout_;
   backend::Ops& ops_;
-  std::vector<float> inv_freq_;      // [rotary_dims / 2], scaling applied
   int capacity_ = 0;                 // tokens that the buffers hold
   std::vector<float> x_, normed_;    // [tokens, hidden]
   std::vector<float> q_, attended_;  // [tokens, heads * head_dim]

@@ -2,16 +2,16 @@
 
 #include <map>
 
+#include "models/weight_map.h"
 #include "quant/dequantize.h"
 
 namespace wl::models {
 
 using backend::Weight;
-using loader::TensorEntry;
 
 namespace {
 
-using TensorMap = std::map<std::string, TensorEntry>;
+using WeightMap = std::map<std::string, WeightEntry>;
 
 constexpr size_t kPanelAlignment = 64;
 
@@ -23,18 +23,17 @@ size_t align_up(size_t bytes) {
 /// measure, once to pack, so that the buffer is allocated once and the two can never disagree.
 class Packer {
  public:
-  Packer(const TensorMap& tensors, backend::Backend& backend, uint8_t* panels)
-      : tensors_(tensors), backend_(backend), panels_(panels) {}
+  Packer(const WeightMap& entries, backend::Backend& backend, uint8_t* panels)
+      : entries_(entries), backend_(backend), panels_(panels) {}
 
   Weight matrix(const std::string& name) {
-    const TensorEntry& tensor = tensors_.at(name);
-    const auto type = static_cast<DType>(tensor.ggml_type);
+    const WeightEntry& entry = entries_.at(name);
     Weight weight;
-    weight.form = *backend_.form_for(type);
-    weight.rows = static_cast<int>(tensor.shape.at(0));
-    weight.cols = static_cast<int>(tensor.shape.at(1));
+    weight.form = *backend_.form_for(entry.type);
+    weight.rows = entry.rows;
+    weight.cols = entry.cols;
     if (panels_ != nullptr) {
-      backend_.pack({type, weight.rows, weight.cols, tensor.bytes}, weight.form,
+      backend_.pack({entry.type, entry.rows, entry.cols, plain_rows(entry)}, weight.form,
                     panels_ + num_bytes_);
       weight.panels = panels_ + num_bytes_;
     }
@@ -43,13 +42,12 @@ class Packer {
   }
 
   /// A vector in float32; empty when the file has none.
-  std::vector<float> optional_vector(const std::string& name) const {
-    const auto found = tensors_.find(name);
-    if (found == tensors_.end()) return {};
-    const TensorEntry& tensor = found->second;
-    std::vector<float> values(static_cast<size_t>(tensor.num_elements()));
-    quant::dequantize(static_cast<DType>(tensor.ggml_type), tensor.bytes, tensor.num_elements(),
-                      values.data());
+  std::vector<float> optional_vector(const std::string& name) {
+    const auto found = entries_.find(name);
+    if (found == entries_.end()) return {};
+    const WeightEntry& entry = found->second;
+    std::vector<float> values(static_cast<size_t>(entry.cols));
+    quant::dequantize(entry.type, plain_rows(entry), entry.cols, values.data());
     return values;
   }
 
@@ -85,19 +83,27 @@ class Packer {
   size_t num_bytes() const { return num_bytes_; }
 
  private:
-  const TensorMap& tensors_;
+  /// Valid until the next call.
+  const uint8_t* plain_rows(const WeightEntry& entry) {
+    if (is_plain(entry)) return entry.bytes;
+    rows_.resize(entry.num_bytes());
+    copy_rows(entry, rows_.data());
+    return rows_.data();
+  }
+
+  const WeightMap& entries_;
   backend::Backend& backend_;
   uint8_t* panels_;
   size_t num_bytes_ = 0;
+  std::vector<uint8_t> rows_;  // of an entry that is not plain in the file
 };
 
-/// The backend must multiply every matrix type; said at load, not at the first request.
-Status check_types(const TensorMap& tensors, const backend::Backend& backend) {
-  for (const auto& [name, tensor] : tensors) {
-    if (tensor.shape.size() < 2) continue;
-    if (!backend.form_for(static_cast<DType>(tensor.ggml_type)).has_value()) {
-      return {ErrorCode::kModelType, name + " is " + dtype_name(tensor.ggml_type) +
-                                         ", which this backend cannot multiply"};
+/// The backend must take every type; said at load, not at the first request.
+Status check_types(const WeightMap& entries, const backend::Backend& backend) {
+  for (const auto& [name, entry] : entries) {
+    if (!backend.form_for(entry.type).has_value()) {
+      return {ErrorCode::kModelType,
+              name + " is " + dtype_traits(entry.type).name + ", which this backend does not take"};
     }
   }
   return {};
@@ -111,19 +117,19 @@ Result<std::shared_ptr<const DecoderWeights>> load_decoder_weights(const std::st
   if (!file.ok()) return file.error();
   auto config = read_model_config(file.value());
   if (!config.ok()) return config.error();
-  auto tensors = map_weights(file.value(), config.value());
-  if (!tensors.ok()) return tensors.error();
-  WL_RETURN_IF_ERROR(check_types(tensors.value(), backend));
+  auto entries = map_weights(file.value(), config.value());
+  if (!entries.ok()) return entries.error();
+  WL_RETURN_IF_ERROR(check_types(entries.value(), backend));
 
   auto weights = std::make_shared<DecoderWeights>();
   weights->config = config.value();
-  Packer measure(tensors.value(), backend, nullptr);
+  Packer measure(entries.value(), backend, nullptr);
   measure.decoder(weights.get());
   if (!weights->panels.allocate(measure.num_bytes())) {
     return Error{ErrorCode::kModelMemory,
                  "no memory for " + std::to_string(measure.num_bytes()) + " bytes of weights"};
   }
-  Packer pack(tensors.value(), backend, weights->panels.data());
+  Packer pack(entries.value(), backend, weights->panels.data());
   pack.decoder(weights.get());
   return std::shared_ptr<const DecoderWeights>(std::move(weights));
 }

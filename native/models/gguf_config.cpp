@@ -78,16 +78,17 @@ void refuse_foreign_settings(const std::string& prefix, ConfigFields* fields) {
 
 void read_rope(const loader::ModelFile& file, const std::string& prefix, ConfigFields* fields,
                ModelConfig* config) {
-  RopeConfig& rope = config->rope;
+  RopeConfig rope;
   // GGUF stores the Q and K rows of `llama` permuted for adjacent pairs; those of qwen2 as HF does.
   rope.pairing = config->arch == "llama" ? RopePairing::kAdjacent : RopePairing::kHalves;
   rope.rotary_dims =
       fields->int_or(prefix + "rope.dimension_count", config->head_dim, {2, config->head_dim});
-  rope.base = fields->number_or(prefix + "rope.freq_base", 10000.0, kRopeBaseRange);
+  const double base = fields->number_or(prefix + "rope.freq_base", 10000.0, kRopeBaseRange);
   const std::string type = fields->text_or(prefix + "rope.scaling.type", "linear");
+  double factor = 1.0;
   if (type == "linear") {
     const double old_factor = fields->number_or(prefix + "rope.scale_linear", 1.0, kScaleRange);
-    rope.linear_factor = fields->number_or(prefix + "rope.scaling.factor", old_factor, kScaleRange);
+    factor = fields->number_or(prefix + "rope.scaling.factor", old_factor, kScaleRange);
   } else if (type != "none") {
     fields->fail(ErrorCode::kModelArch, prefix + "rope.scaling.type is " + quote_bytes(type) +
                                             ", this build computes none and linear");
@@ -97,11 +98,17 @@ void read_rope(const loader::ModelFile& file, const std::string& prefix, ConfigF
                                               std::to_string(rope.rotary_dims) +
                                               ", expected an even number");
   }
-  const loader::TensorEntry* factors = find_tensor(file, "rope_freqs.weight");
-  if (factors == nullptr || !fields->status().ok()) return;
-  auto values = read_freq_factors(*factors, rope.rotary_dims);
-  if (!values.ok()) return fields->fail(values.error().code, values.error().message);
-  rope.inv_freq_factors = std::move(values).value();
+  if (!fields->status().ok()) return;
+  rope.inv_freq = inverse_frequencies(base, rope.rotary_dims);
+  if (factor != 1.0) rope.scaling = "linear";
+  for (float& frequency : rope.inv_freq) frequency /= static_cast<float>(factor);
+  if (const loader::TensorEntry* tensor = find_tensor(file, "rope_freqs.weight")) {
+    auto factors = read_freq_factors(*tensor, rope.rotary_dims);
+    if (!factors.ok()) return fields->fail(factors.error().code, factors.error().message);
+    divide_frequencies(factors.value(), &rope.inv_freq);
+    rope.scaling = "llama3";
+  }
+  config->ropes = {std::move(rope)};
 }
 
 void read_heads(const std::string& prefix, ConfigFields* fields, ModelConfig* config) {

@@ -81,7 +81,7 @@ const JsonValue* rope_settings(const JsonValue& config) {
   return find_set(config, "rope_scaling");
 }
 
-void read_llama3(ConfigFields* settings, RopeConfig* rope) {
+void read_llama3(ConfigFields* settings, double base, RopeConfig* rope) {
   Llama3Scaling scaling;
   scaling.factor = settings->required_number("factor", kScaleRange);
   scaling.low_freq_factor = settings->required_number("low_freq_factor", kScaleRange);
@@ -92,11 +92,11 @@ void read_llama3(ConfigFields* settings, RopeConfig* rope) {
     settings->fail(ErrorCode::kModelFormat, "high_freq_factor is not above low_freq_factor");
   }
   if (!settings->status().ok()) return;
-  rope->inv_freq_factors = llama3_freq_factors(scaling, rope->base, rope->rotary_dims);
+  divide_frequencies(llama3_freq_factors(scaling, base, rope->rotary_dims), &rope->inv_freq);
 }
 
 Status read_rope(const JsonValue& config, ConfigFields* fields, ModelConfig* out) {
-  RopeConfig& rope = out->rope;
+  RopeConfig rope;
   rope.pairing = RopePairing::kHalves;  // HF keeps rotate-half rows for every architecture
   const double share = fields->number_or("partial_rotary_factor", 1.0, {0.0, 1.0});
   rope.rotary_dims = static_cast<int>(std::floor(out->head_dim * share));
@@ -106,20 +106,24 @@ Status read_rope(const JsonValue& config, ConfigFields* fields, ModelConfig* out
                                               " rotary dims, expected an even number");
   }
   ConfigFields settings = fields_of(std::string(kSource) + " rope settings", rope_settings(config));
-  const double base = fields->number_or("rope_theta", 10000.0, kRopeBaseRange);
-  rope.base = settings.number_or("rope_theta", base, kRopeBaseRange);
+  const double outer_base = fields->number_or("rope_theta", 10000.0, kRopeBaseRange);
+  const double base = settings.number_or("rope_theta", outer_base, kRopeBaseRange);
   WL_RETURN_IF_ERROR(fields->status());
   WL_RETURN_IF_ERROR(settings.status());
+  rope.inv_freq = inverse_frequencies(base, rope.rotary_dims);
   const std::string type = settings.text_or("rope_type", settings.text_or("type", "default"));
   if (type == "linear") {
-    rope.linear_factor = settings.required_number("factor", kScaleRange);
+    const auto factor = static_cast<float>(settings.required_number("factor", kScaleRange));
+    for (float& frequency : rope.inv_freq) frequency /= factor;
   } else if (type == "llama3") {
-    read_llama3(&settings, &rope);
+    read_llama3(&settings, base, &rope);
   } else if (type != "default") {
     settings.fail(ErrorCode::kModelArch, "rope_type " + quote_bytes(type) +
                                              " is not supported; this build computes default, "
                                              "linear and llama3");
   }
+  if (type != "default") rope.scaling = type;
+  out->ropes = {std::move(rope)};
   return settings.status();
 }
 

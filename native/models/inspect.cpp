@@ -1,5 +1,7 @@
 #include "models/inspect.h"
 
+#include "models/weight_map.h"
+
 namespace wl::models {
 
 namespace {

@@ -27,7 +27,9 @@ KvLayout kv_layout(std::span<const int> windows, int context) {
 }
 
 KvLayout kv_layout(const ModelConfig& config) {
-  return kv_layout(std::vector<int>(static_cast<size_t>(config.num_layers)), config.context);
+  std::vector<int> windows;
+  for (const LayerConfig& layer : config.layers) windows.push_back(layer.window);
+  return kv_layout(windows, config.context);
 }
 
 }  // namespace wl::models

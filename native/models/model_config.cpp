@@ -1,5 +1,6 @@
 #include "models/model_config.h"
 
+#include <cmath>
 #include <set>
 
 #include "models/gguf_config.h"
@@ -41,6 +42,8 @@ Result<ModelConfig> read_model_config(const loader::ModelFile& file) {
   WL_RETURN_IF_ERROR(check_layer_count(file, config.value()));
   config.value().has_qkv_bias = config.value().arch == "qwen2" ||
                                 find_tensor(file, block_tensor_name(0, "attn_q.bias")) != nullptr;
+  config.value().layers.resize(static_cast<size_t>(config.value().num_layers));
+  config.value().attention_scale = 1.0f / std::sqrt(static_cast<float>(config.value().head_dim));
   return config;
 }
 

@@ -2,9 +2,6 @@
 // Hyperparameters of a decoder, read from GGUF keys or from HF config.json, and checked: every
 // number is in a range that the engine can run. Source of keys: the two formats' own documentation.
 
-#include <cstdint>
-#include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,41 +12,84 @@ namespace wl::models {
 
 enum class RopePairing { kAdjacent, kHalves };  // (x[2i], x[2i+1]) or (x[i], x[i + rot/2])
 
-/// Rotary embedding. `inv_freq_factors[i]` divides the i-th frequency (llama3 scaling, rope_freqs);
-/// empty means no scaling. `linear_factor` divides every position.
+/// How positions turn into angles. `inv_freq` has every scaling applied that does not depend on the
+/// engine's context (none, linear, llama3, yarn): angle = float(position) * inv_freq[i].
 struct RopeConfig {
   RopePairing pairing = RopePairing::kHalves;
   int rotary_dims = 0;
-  double base = 10000.0;
-  double linear_factor = 1.0;
-  std::vector<float> inv_freq_factors;  // [rotary_dims / 2] or empty
+  std::vector<float> inv_freq;   // [rotary_dims / 2]
+  float magnitude = 1.0f;        // multiplies cosines and sines (yarn, longrope)
+  std::string scaling = "none";  // what `inv_freq` has applied, for messages: "none", "llama3", ...
+  /// longrope: `inv_freq` is unscaled, and the factors that divide it are chosen by the engine's
+  /// context: long ones when it exceeds `original_context`. Empty: no longrope.
+  std::vector<float> long_factors, short_factors;  // [rotary_dims / 2]
+  int original_context = 0;
 };
 
+enum class MlpActivation {
+  kSilu,           // silu(gate) * up
+  kGelu,           // gelu_tanh(gate) * up
+  kClampedSwiglu,  // gpt-oss: g sigmoid(1.702 g) (u + 1), g <= limit, |u| <= limit
+};
+
+enum class QkNorm { kNone, kPerHead, kWholeWidth };
+
+/// How a mixture layer weighs its experts.
+enum class ExpertRule {
+  kSoftmaxThenTop,            // probabilities of all, the top k as they are
+  kSoftmaxThenTopNormalized,  // the top k divided by their sum
+  kTopThenSoftmax,            // softmax over the top k's scores only
+};
+
+struct MoeConfig {
+  int num_experts = 0;  // 0: a dense model
+  int num_used = 0;     // experts a token
+  int ffn = 0;          // inner size of one expert
+  ExpertRule rule = ExpertRule::kSoftmaxThenTopNormalized;
+};
+
+struct LayerConfig {
+  int window = 0;  // keys that a query sees, its own included; 0: all before it
+  int rope = 0;    // index into ModelConfig::ropes, or kNoRope
+  bool is_moe = false;
+};
+constexpr int kNoRope = -1;
+
+/// A decoder as the core computes it. What an architecture does not have keeps its neutral value,
+/// so that one forward pass serves all (models/decoder.h).
 struct ModelConfig {
-  std::string arch;  // "llama", "qwen2"
+  std::string arch;  // GGUF's name of it: "llama", "qwen2", "gemma3", "gpt-oss", ...
   int num_layers = 0;
   int hidden = 0;  // embedding length
-  int ffn = 0;     // MLP inner size
+  int ffn = 0;     // MLP inner size of dense layers
   int num_heads = 0;
   int num_kv_heads = 0;
   int head_dim = 0;  // of q, k and v
   int vocab = 0;
   int context = 0;  // trained context length, tokens
   float norm_eps = 0;
-  bool has_qkv_bias = false;
-  bool is_tied = false;  // the head is the embedding
-  RopeConfig rope;
+  bool has_qkv_bias = false;    // q, k and v must come with a bias
+  bool is_tied = false;         // the head is the embedding
+  bool has_pre_norms = true;    // attn_norm, ffn_norm before the sub-layers (olmo2: none)
+  bool has_post_norms = false;  // post_attention_norm, post_ffw_norm before the residual add
+  bool norm_adds_one = false;   // the file stores w of x * (1 + w): added once, at load
+  QkNorm qk_norm = QkNorm::kNone;
+  bool has_sinks = false;  // one learned score a head joins the softmax' denominator
+  MlpActivation activation = MlpActivation::kSilu;
+  float swiglu_limit = 7.0f;        // of kClampedSwiglu
+  float embedding_scale = 1.0f;     // x = scale * embed(t)
+  float residual_scale = 1.0f;      // x += scale * sub_layer(x)
+  float attention_scale = 0;        // scores = scale * q k; always set
+  float logits_divisor = 1.0f;      // logits / divisor
+  float final_softcap = 0;          // logits = c tanh(logits / c); 0: off
+  std::vector<RopeConfig> ropes;    // one, or one for each kind of layer
+  std::vector<LayerConfig> layers;  // [num_layers]
+  MoeConfig moe;
 };
 
 /// Reads and checks the configuration.
 /// Errors: ERR_MODEL_ARCH (unknown architecture or rope type, by name), ERR_MODEL_FORMAT (missing
 /// or absurd value, with key and value).
 Result<ModelConfig> read_model_config(const loader::ModelFile& file);
-
-/// Tensors by their GGUF names ("blk.0.attn_q.weight", ...), whatever the container calls them.
-/// Q and K rows keep the file's order; RopeConfig::pairing says how they rotate.
-/// Errors: ERR_MODEL_TENSOR (missing, unknown, wrong shape), ERR_MODEL_TYPE (type out of scope).
-Result<std::map<std::string, loader::TensorEntry>> map_weights(const loader::ModelFile& file,
-                                                               const ModelConfig& config);
 
 }  // namespace wl::models

@@ -7,6 +7,19 @@
 
 namespace wl::models {
 
+std::vector<float> inverse_frequencies(double base, int rotary_dims) {
+  std::vector<float> inv_freq(static_cast<size_t>(rotary_dims / 2));
+  for (size_t i = 0; i < inv_freq.size(); ++i) {
+    const double exponent = 2.0 * static_cast<double>(i) / rotary_dims;
+    inv_freq[i] = static_cast<float>(1.0 / std::pow(base, exponent));
+  }
+  return inv_freq;
+}
+
+void divide_frequencies(const std::vector<float>& factors, std::vector<float>* inv_freq) {
+  for (size_t i = 0; i < factors.size(); ++i) (*inv_freq)[i] /= factors[i];
+}
+
 std::vector<float> llama3_freq_factors(const Llama3Scaling& scaling, double base, int rotary_dims) {
   std::vector<float> factors;
   for (int i = 0; i < rotary_dims / 2; ++i) {

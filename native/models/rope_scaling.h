@@ -1,5 +1,5 @@
 #pragma once
-// Frequency factors of scaled rotary embeddings: factor[i] divides the i-th inverse frequency.
+// Inverse frequencies of rotary embeddings, plain and scaled.
 
 #include <vector>
 
@@ -7,6 +7,13 @@
 #include "loader/model_file.h"
 
 namespace wl::models {
+
+/// 1 / base^(2i / rotary_dims). Kept in float32, as models were trained: at position p the angle is
+/// float(p) * inv_freq[i]. [rotary_dims / 2]
+std::vector<float> inverse_frequencies(double base, int rotary_dims);
+
+/// inv_freq[i] /= factors[i]
+void divide_frequencies(const std::vector<float>& factors, std::vector<float>* inv_freq);
 
 struct Llama3Scaling {
   double factor = 1.0;            // F

@@ -1,8 +1,7 @@
-// Tensors by their GGUF names, each with the shape that the configuration asks for.
+#include "models/weight_map.h"
 
 #include <cmath>
 
-#include "models/model_config.h"
 #include "models/tensor_names.h"
 
 namespace wl::models {
@@ -112,12 +111,23 @@ Status check_tensor(const std::string& name, const loader::TensorEntry& tensor,
                                             shown_shape(spec.shape)};
 }
 
+WeightEntry entry_of(const loader::TensorEntry& tensor, const Shape& shape) {
+  WeightEntry entry;
+  entry.file_name = tensor.name;
+  entry.type = static_cast<DType>(tensor.ggml_type);
+  entry.rows = shape.size() == 1 ? 1 : static_cast<int>(shape[0]);
+  entry.cols = static_cast<int>(shape.back());
+  entry.bytes = tensor.bytes;
+  entry.row_stride = row_bytes(entry.type, entry.cols);
+  return entry;
+}
+
 }  // namespace
 
-Result<std::map<std::string, loader::TensorEntry>> map_weights(const loader::ModelFile& file,
-                                                               const ModelConfig& config) {
+Result<std::map<std::string, WeightEntry>> map_weights(const loader::ModelFile& file,
+                                                       const ModelConfig& config) {
   const WeightSpecs specs = weight_specs(config);
-  std::map<std::string, loader::TensorEntry> weights;
+  std::map<std::string, WeightEntry> weights;
   for (const loader::TensorEntry& tensor : file.tensors) {
     if (is_ignorable(tensor.name)) continue;
     const auto name = canonical_name(file, tensor.name);
@@ -131,7 +141,7 @@ Result<std::map<std::string, loader::TensorEntry>> map_weights(const loader::Mod
     WL_RETURN_IF_ERROR(check_tensor(*name, tensor, spec->second));
     // A tied head is the embedding, whatever copy of it the file carries.
     if (config.is_tied && *name == "output.weight") continue;
-    if (!weights.emplace(*name, tensor).second) {
+    if (!weights.emplace(*name, entry_of(tensor, spec->second.shape)).second) {
       return Error{ErrorCode::kModelTensor,
                    "tensor " + quote_bytes(tensor.name) + " is a second " + *name};
     }

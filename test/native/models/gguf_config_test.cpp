@@ -1,5 +1,6 @@
 #include "models/gguf_config.h"
 
+#include <cmath>
 #include <limits>
 
 #include "check.h"
@@ -17,6 +18,10 @@ namespace {
 wl::Result<ModelConfig> read(const GgufWriter& writer) {
   const OpenedModel model(writer);
   return wl::models::read_model_config(model.file);
+}
+
+float first_frequency(const GgufWriter& writer) {
+  return read(writer).value().ropes[0].inv_freq[0];
 }
 
 }  // namespace
@@ -38,8 +43,13 @@ WL_TEST("gguf config: a llama file") {
   WL_CHECK_EQ(config.norm_eps, 1e-5f);
   WL_CHECK(config.is_tied);
   WL_CHECK(!config.has_qkv_bias);
-  WL_CHECK(config.rope.pairing == RopePairing::kAdjacent);
-  WL_CHECK_EQ(config.rope.rotary_dims, 2);
+  WL_CHECK_EQ(config.ropes.size(), size_t{1});
+  WL_CHECK(config.ropes[0].pairing == RopePairing::kAdjacent);
+  WL_CHECK_EQ(config.ropes[0].rotary_dims, 2);
+  WL_CHECK(config.ropes[0].inv_freq == std::vector<float>{1.0f});
+  WL_CHECK_EQ(config.ropes[0].magnitude, 1.0f);
+  WL_CHECK_EQ(config.layers.size(), size_t{2});
+  WL_CHECK_EQ(config.attention_scale, 1.0f / std::sqrt(2.0f));
 }
 
 WL_TEST("gguf config: a qwen2 file has biases and rotates halves") {
@@ -47,7 +57,7 @@ WL_TEST("gguf config: a qwen2 file has biases and rotates halves") {
   WL_CHECK_EQ(wl::test::outcome(config), "ok");
   if (!config.ok()) return;
   WL_CHECK(config.value().has_qkv_bias);
-  WL_CHECK(config.value().rope.pairing == RopePairing::kHalves);
+  WL_CHECK(config.value().ropes[0].pairing == RopePairing::kHalves);
 }
 
 WL_TEST("gguf config: hyperparameters out of range are refused with key and value") {
@@ -139,21 +149,21 @@ WL_TEST("gguf config: architectures and settings that are not computed are refus
 WL_TEST("gguf config: linear scaling by its key or the old one") {
   GgufWriter writer = wl::test::tiny_gguf("llama");
   writer.add_f32("llama.rope.scale_linear", 2.0f);
-  WL_CHECK_EQ(read(writer).value().rope.linear_factor, 2.0);
+  WL_CHECK_EQ(first_frequency(writer), 0.5f);
   writer.add_f32("llama.rope.scaling.factor", 4.0f);
-  WL_CHECK_EQ(read(writer).value().rope.linear_factor, 4.0);
+  WL_CHECK_EQ(first_frequency(writer), 0.25f);
   writer.add_text("llama.rope.scaling.type", "none");
-  WL_CHECK_EQ(read(writer).value().rope.linear_factor, 1.0);
+  WL_CHECK_EQ(first_frequency(writer), 1.0f);
 }
 
-WL_TEST("gguf config: rope_freqs becomes the frequency factors") {
+WL_TEST("gguf config: rope_freqs divides the frequencies") {
   GgufWriter writer = wl::test::tiny_gguf("llama");
   writer.add_f32_tensor("rope_freqs.weight", {1});
   WL_EXPECT_ERROR(read(writer), "ERR_MODEL_TENSOR", "not finite and positive");
   writer.tensors.back().bytes = wl::test::le_bytes(8.0f);
   const auto config = read(writer);
   WL_CHECK_EQ(wl::test::outcome(config), "ok");
-  if (config.ok()) WL_CHECK(config.value().rope.inv_freq_factors == std::vector<float>{8.0f});
+  if (config.ok()) WL_CHECK(config.value().ropes[0].inv_freq == std::vector<float>{0.125f});
   writer.remove_tensor("rope_freqs.weight");
   writer.add_f32_tensor("rope_freqs.weight", {2});
   WL_EXPECT_ERROR(read(writer), "ERR_MODEL_TENSOR", "has 2 elements, expected 1");

@@ -39,6 +39,11 @@ wl::Result<ModelConfig> read_with(const std::string& key, const std::string& val
   return read(config_text(wl::quote_bytes(key) + ":" + value, key));
 }
 
+/// Of rotary pair 4 of 8: 1 / sqrt(base), scaled.
+float middle_frequency(const std::string& key, const std::string& value) {
+  return read_with(key, value).value().ropes[0].inv_freq[4];
+}
+
 }  // namespace
 
 WL_TEST("hf config: a llama config with defaults") {
@@ -48,27 +53,23 @@ WL_TEST("hf config: a llama config with defaults") {
   const ModelConfig& config = read_config.value();
   WL_CHECK_EQ(config.head_dim, 16);
   WL_CHECK_EQ(config.num_kv_heads, 2);
-  WL_CHECK_EQ(config.rope.base, 10000.0);
-  WL_CHECK(config.rope.pairing == wl::models::RopePairing::kHalves);
+  WL_CHECK_EQ(config.ropes[0].inv_freq[4], 0.01f);  // base 10000, half-way
+  WL_CHECK(config.ropes[0].pairing == wl::models::RopePairing::kHalves);
   WL_CHECK(!config.is_tied);
   WL_CHECK_EQ(read_with("num_key_value_heads", "null").value().num_kv_heads, 4);
   WL_CHECK_EQ(read_with("head_dim", "32").value().head_dim, 32);
-  WL_CHECK_EQ(read_with("partial_rotary_factor", "0.5").value().rope.rotary_dims, 8);
+  WL_CHECK_EQ(read_with("partial_rotary_factor", "0.5").value().ropes[0].rotary_dims, 8);
   WL_CHECK(read_with("tie_word_embeddings", "true").value().is_tied);
   WL_CHECK(read_with("model_type", "\"qwen2\"").value().has_qkv_bias);
 }
 
 WL_TEST("hf config: rope settings in the classic and in the newer form") {
-  WL_CHECK_EQ(read_with("rope_theta", "500000.0").value().rope.base, 500000.0);
-  WL_CHECK_EQ(read_with("rope_parameters", R"({"rope_type":"default","rope_theta":7000})")
-                  .value()
-                  .rope.base,
-              7000.0);
-  WL_CHECK_EQ(
-      read_with("rope_parameters", R"({"full_attention":{"rope_theta":8000}})").value().rope.base,
-      8000.0);
-  WL_CHECK_EQ(
-      read_with("rope_scaling", R"({"type":"linear","factor":4})").value().rope.linear_factor, 4.0);
+  WL_CHECK_EQ(middle_frequency("rope_theta", "250000.0"), 0.002f);
+  WL_CHECK_EQ(middle_frequency("rope_parameters", R"({"rope_type":"default","rope_theta":2500})"),
+              0.02f);
+  WL_CHECK_EQ(middle_frequency("rope_parameters", R"({"full_attention":{"rope_theta":400}})"),
+              0.05f);
+  WL_CHECK_EQ(middle_frequency("rope_scaling", R"({"type":"linear","factor":4})"), 0.01f / 4);
   WL_EXPECT_ERROR(read_with("rope_scaling", R"({"type":"linear"})"), "ERR_MODEL_FORMAT",
                   "factor is missing");
   for (const char* type : {"yarn", "longrope", "dynamic", "su"}) {
@@ -103,7 +104,7 @@ WL_TEST("hf config: llama3 scaling has the published factors") {
                 R"({"rope_type":"llama3","factor":8,"low_freq_factor":1,"high_freq_factor":4,)"
                 R"("original_max_position_embeddings":64})");
   WL_CHECK_EQ(wl::test::outcome(config), "ok");
-  if (config.ok()) WL_CHECK_EQ(config.value().rope.inv_freq_factors.size(), size_t{8});
+  if (config.ok()) WL_CHECK_EQ(config.value().ropes[0].scaling, "llama3");
   WL_EXPECT_ERROR(
       read_with("rope_scaling",
                 R"({"rope_type":"llama3","factor":8,"low_freq_factor":4,"high_freq_factor":4,)"

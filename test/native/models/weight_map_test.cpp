@@ -1,17 +1,18 @@
+#include "models/weight_map.h"
 #include "check.h"
 #include "models/inspect.h"
-#include "models/model_config.h"
 #include "models/opened_model.h"
 #include "models/tensor_names.h"
 #include "models/tiny_model.h"
 
 using wl::loader::TensorEntry;
+using wl::models::WeightEntry;
 using wl::test::GgufWriter;
 using wl::test::OpenedModel;
 
 namespace {
 
-using Weights = std::map<std::string, TensorEntry>;
+using Weights = std::map<std::string, WeightEntry>;
 
 wl::Result<Weights> map_weights(const wl::loader::ModelFile& file) {
   const auto config = wl::models::read_model_config(file);
