@@ -72,9 +72,10 @@ void bench_depth(const Level& level, int depth, int queries) {
   const int32_t table_starts[] = {0, cache.view().num_blocks};
   const backend::AttentionBatch batch{1, cu_seqlens_q, positions.data(), blocks.data(),
                                       table_starts};
-  const float scale = 1 / std::sqrt(static_cast<float>(kHeadDim));
+  backend::AttentionParams params;
+  params.scale = 1 / std::sqrt(static_cast<float>(kHeadDim));
   const auto attend = [&](backend::Ops& ops, backend::Matrix to) {
-    ops.paged_attention(to, q.view(), cache.view(), 0, scale, batch);
+    ops.paged_attention(to, q.view(), cache.view(), 0, params, batch);
   };
   Load load;
   for (const int32_t p : positions) load.macs += int64_t{2} * kHeads * kHeadDim * (p + 1);

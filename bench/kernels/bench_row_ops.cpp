@@ -62,13 +62,13 @@ void bench_rope(const Level& level, int tokens) {
            });
 }
 
-void bench_silu_mul(const Level& level, int tokens) {
+void bench_gated_mlp(const Level& level, int tokens) {
   // up = 1 / sigmoid(gate) makes the gate its own result, so that running in place again and again
   // neither grows nor sinks into denormals.
   OwnedMatrix gate(tokens, kFfn, -1.5f, -0.5f), up = gate;
   for (int i = 0; i < tokens * kFfn; ++i) up.view().data[i] = 1 + std::exp(-gate.data()[i]);
-  bench_op(level, "silu_mul", up.num_bytes(), true, gate,
-           [&](backend::Ops& ops, backend::Matrix out) { ops.silu_mul(out, up.view()); });
+  bench_op(level, "gated_mlp", up.num_bytes(), true, gate,
+           [&](backend::Ops& ops, backend::Matrix out) { ops.gated_mlp(out, up.view(), {}); });
 }
 
 void bench_embed(const Level& level, const RandomWeight& table, int tokens) {
@@ -94,7 +94,7 @@ void bench_row_ops(const Level& level) {
     bench_quantize(level, tokens, kHidden);
     bench_quantize(level, tokens, kFfn);
     bench_rope(level, tokens);
-    bench_silu_mul(level, tokens);
+    bench_gated_mlp(level, tokens);
     bench_op(level, "add", x.num_bytes(), true, x,
              [&](backend::Ops& ops, backend::Matrix out) { ops.add(out, x.view()); });
   }

@@ -9,7 +9,8 @@
 //  * a reduction over a vector (norm, softmax sum) runs in 16 lanes, element i in lane i % 16, each
 //    lane in ascending order, then lanes are added as a tree: j + (j + 8), then 4, 2, 1;
 //  * attention reads K and V from the cache only, after rounding to the cache's type;
-//  * exp is the polynomial of cpu/exp_poly.h, the same operations everywhere.
+//  * exp is the polynomial of cpu/exp_poly.h, the same operations everywhere; tanh is written with
+//    it: 1 + tanh(z) = 2 / (1 + exp(-2z)).
 // Ops run on the engine thread and may fan out to the kernel pool; they return when done.
 
 #include <cstdint>
@@ -42,6 +43,46 @@ struct LinearInput {
   const int16_t* q = nullptr;    // [rows, cols]
   const float* scale = nullptr;  // [rows, cols / 32]
   const int32_t* sum = nullptr;  // [rows, cols / 32]
+
+  /// Rows [begin, begin + count): a product over them is the same rows of the whole product.
+  LinearInput slice(int begin, int count) const {
+    LinearInput part{{x.row(begin), count, x.cols}, nullptr, nullptr, nullptr};
+    if (q == nullptr) return part;
+    const int64_t blocks = static_cast<int64_t>(begin) * (x.cols / kBlockInputs);
+    part.q = q + blocks * kBlockInputs;
+    part.scale = scale + blocks;
+    part.sum = sum + blocks;
+    return part;
+  }
+};
+
+enum class MlpActivation {
+  kSilu,           // silu(gate) * up
+  kGeluTanh,       // gelu(gate) * up, gelu by tanh
+  kClampedSwiglu,  // gate * sigmoid(1.702 gate) * (up + 1), both clamped to `limit` before
+};
+
+struct MlpGate {
+  MlpActivation kind = MlpActivation::kSilu;
+  float limit = 0;  // of kClampedSwiglu: gate <= limit, |up| <= limit
+};
+
+/// How scores of experts become weights. Probabilities are exp(s - max s) / (lane-tree sum).
+enum class ExpertRule {
+  kSoftmaxThenTop,            // probabilities over all experts, those of the best as they are
+  kSoftmaxThenTopNormalized,  // the same, divided by max(their sum, 2^-14), added best first
+  kTopThenSoftmax,            // probabilities over the best only
+};
+
+struct ExpertRouting {
+  ExpertRule rule = ExpertRule::kSoftmaxThenTop;
+  int num_used = 0;  // experts a token, 1..E
+};
+
+struct AttentionParams {
+  float scale = 1;
+  int window = 0;                // a query at p sees keys j with p - window < j <= p; 0: all j <= p
+  const float* sinks = nullptr;  // [heads]: a score that joins the softmax without a value, or null
 };
 
 /// Ragged batch of queries for paged attention. Sequence s has query rows
@@ -95,19 +136,48 @@ class Ops {
                         const int32_t* slot_mapping) = 0;
 
   /// Causal attention of q [tokens, heads * head_dim] through the block tables; query head h reads
-  /// KV head h / (heads / kv_heads). For a query at position p over keys 0..p:
-  ///   s_j = (fma chain over head_dim of q * k_j) * scale; m = max s; w_j = exp(s_j - m)
-  ///   out = (fma chain over j of w_j * v_j) / (lane-tree sum of w, key j in lane j % 16)
-  /// All chains ascend, so neither chunking nor batching changes a bit.
-  virtual void paged_attention(Matrix out, Matrix q, const KvCache& cache, int layer, float scale,
-                               const AttentionBatch& batch) = 0;
+  /// KV head h / (heads / kv_heads). For a query at position p over the keys j that it sees:
+  ///   s_j = (fma chain over head_dim of q * k_j) * scale
+  ///   m = max s, with the head's sink if there is one; w_j = exp(s_j - m)
+  ///   total = lane-tree sum of w, key j in lane j % 16 (+ exp(sink - m))
+  ///   out = (fma chain over j of w_j * v_j) / total
+  /// All chains ascend and lanes follow absolute positions, so neither chunking nor batching
+  /// changes a bit. Blocks wholly before every window of a sequence are never touched: their table
+  /// entries may be anything.
+  /// Source of windows: Beltagy et al. 2020; of sinks: Xiao et al. 2023, with learned scores.
+  virtual void paged_attention(Matrix out, Matrix q, const KvCache& cache, int layer,
+                               const AttentionParams& params, const AttentionBatch& batch) = 0;
 
-  /// gate[t, i] = (gate / (1 + exp(-gate))) * up, in place in `gate`.   Source: Shazeer 2020
-  /// (SwiGLU).
-  virtual void silu_mul(Matrix gate, Matrix up) = 0;
+  /// The gated half of an MLP, in place in `gate`: (g / (1 + exp(-z))) * u with
+  ///   kSilu            z = g                                                u = up
+  ///   kGeluTanh        z = 2 sqrt(2 / pi) (g + 0.044715 g^3)                u = up
+  ///   kClampedSwiglu   z = 1.702 g, g = min(g, limit)                       u = clamp(up) + 1
+  /// kGeluTanh is g / 2 * (1 + tanh(z / 2)). Its z is g * fma(g * g, 0.0713548, 1.5957692).
+  /// Source: Shazeer 2020 (SwiGLU, GEGLU); Hendrycks & Gimpel 2016 (GELU).
+  virtual void gated_mlp(Matrix gate, Matrix up, const MlpGate& how) = 0;
 
-  /// x += y.
-  virtual void add(Matrix x, Matrix y) = 0;
+  /// x = fma(y, scale, x).
+  virtual void add(Matrix x, Matrix y, float scale = 1) = 0;
+
+  /// x *= factor.
+  virtual void scale(Matrix x, float factor) = 0;
+
+  /// x = cap * tanh(x / cap), as cap * (2 / (1 + exp(-2 (x / cap))) - 1).
+  virtual void soft_cap(Matrix x, float cap) = 0;
+
+  /// Chooses experts by the scores of each token: experts, weights [tokens, num_used], the best
+  /// first, ties to the lower index. A token's choice depends on its own row only. Uses up `scores`
+  /// [tokens, E].   Source: Shazeer et al. 2017.
+  virtual void route_experts(Matrix scores, const ExpertRouting& routing, int32_t* experts,
+                             float* weights) = 0;
+
+  /// out[i] = x[rows[i]].
+  virtual void gather_rows(Matrix out, Matrix x, const int32_t* rows) = 0;
+
+  /// x[t] += chain over j, ascending from 0, of fma(weights[t, j], y[rows[t, j]], sum);
+  /// rows, weights [x.rows, num_used].
+  virtual void add_weighted_rows(Matrix x, Matrix y, int num_used, const int32_t* rows,
+                                 const float* weights) = 0;
 };
 
 }  // namespace wl::backend

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cpu/expert_routing.h"
 #include "cpu/panel_reader.h"
 #include "cpu/thread_pool.h"
 
@@ -52,6 +53,14 @@ void CpuOps::over_rows(int rows, int64_t elements, const Body& body) {
   over_range(rows, elements >= kMinSharedElements, body);
 }
 
+template <class Body>
+void CpuOps::over_elements(Matrix m, const Body& body) {
+  over_rows(m.rows, element_count(m), [&](int begin, int end) {
+    const int64_t cols = m.cols;
+    body(begin * cols, (end - begin) * cols);
+  });
+}
+
 void CpuOps::embed(Matrix out, const Weight& table, const int32_t* ids) {
   for (int t = 0; t < out.rows; ++t) {
     const PanelRow row(table, ids[t]);
@@ -82,17 +91,18 @@ LinearInput CpuOps::prepare_input(Matrix x, bool quantize) {
   LinearInput input{x, nullptr, nullptr, nullptr};
   if (!quantize) return input;
   const auto elements = static_cast<size_t>(element_count(x));
-  if (q_.size() < elements) {
-    q_.resize(elements);
-    scale_.resize(elements / kBlockInputs);
-    sum_.resize(elements / kBlockInputs);
+  if (input_q_.size() < elements) {
+    input_q_.resize(elements);
+    input_scale_.resize(elements / kBlockInputs);
+    input_sum_.resize(elements / kBlockInputs);
   }
   over_rows(x.rows, element_count(x), [&](int begin, int end) {
-    kernels_.quantize_rows(x, begin, end, levels_, q_.data(), scale_.data(), sum_.data());
+    kernels_.quantize_rows(x, begin, end, levels_, input_q_.data(), input_scale_.data(),
+                           input_sum_.data());
   });
-  input.q = q_.data();
-  input.scale = scale_.data();
-  input.sum = sum_.data();
+  input.q = input_q_.data();
+  input.scale = input_scale_.data();
+  input.sum = input_sum_.data();
   return input;
 }
 
@@ -173,8 +183,8 @@ void CpuOps::plan_attention(const KvCache& cache, int group, const AttentionBatc
   std::reverse(attention_tasks_.begin(), attention_tasks_.end());
 }
 
-void CpuOps::paged_attention(Matrix out, Matrix q, const KvCache& cache, int layer, float scale,
-                             const AttentionBatch& batch) {
+void CpuOps::paged_attention(Matrix out, Matrix q, const KvCache& cache, int layer,
+                             const backend::AttentionParams& params, const AttentionBatch& batch) {
   const int group = q.cols / cache.head_dim / cache.num_kv_heads;
   plan_attention(cache, group, batch);
   const auto num_tasks = static_cast<int>(attention_tasks_.size());
@@ -192,10 +202,9 @@ void CpuOps::paged_attention(Matrix out, Matrix q, const KvCache& cache, int lay
     args.q = q.row(task.first_row) + offset;
     args.out = out.row(task.first_row) + offset;
     args.query_stride = q.cols;
-    args.scale = scale;
+    args.params = params;
     auto& scratch = attention_scratch_[static_cast<size_t>(worker)];
-    const int64_t needed =
-        attention_scratch_floats(task.num_queries * group, args.first_position + task.num_queries);
+    const int64_t needed = args.scratch_floats();
     if (static_cast<int64_t>(scratch.size()) < needed) {
       scratch.resize(static_cast<size_t>(needed + needed / 2));
     }
@@ -204,19 +213,52 @@ void CpuOps::paged_attention(Matrix out, Matrix q, const KvCache& cache, int lay
   });
 }
 
-void CpuOps::silu_mul(Matrix gate, Matrix up) {
-  over_rows(gate.rows, element_count(gate), [&](int begin, int end) {
-    kernels_.silu_mul(gate.row(begin), up.row(begin),
-                      static_cast<int64_t>(end - begin) * gate.cols);
+void CpuOps::gated_mlp(Matrix gate, Matrix up, const backend::MlpGate& how) {
+  over_elements(gate, [&](int64_t first, int64_t count) {
+    kernels_.gated_mlp(gate.data + first, up.data + first, count, how);
   });
 }
 
-void CpuOps::add(Matrix x, Matrix y) {
-  over_rows(x.rows, element_count(x), [&](int begin, int end) {
-    float* a = x.row(begin);
-    const float* b = y.row(begin);
-    const int64_t count = static_cast<int64_t>(end - begin) * x.cols;
-    for (int64_t i = 0; i < count; ++i) a[i] += b[i];
+void CpuOps::add(Matrix x, Matrix y, float scale) {
+  over_elements(x, [&](int64_t first, int64_t count) {
+    kernels_.add_scaled(x.data + first, y.data + first, scale, count);
+  });
+}
+
+void CpuOps::scale(Matrix x, float factor) {
+  over_elements(x, [&](int64_t first, int64_t count) {
+    for (int64_t i = first; i < first + count; ++i) x.data[i] *= factor;
+  });
+}
+
+void CpuOps::soft_cap(Matrix x, float cap) {
+  over_elements(
+      x, [&](int64_t first, int64_t count) { kernels_.soft_cap(x.data + first, cap, count); });
+}
+
+void CpuOps::route_experts(Matrix scores, const backend::ExpertRouting& routing, int32_t* experts,
+                           float* weights) {
+  over_rows(scores.rows, element_count(scores), [&](int begin, int end) {
+    for (int t = begin; t < end; ++t) {
+      const int64_t first = static_cast<int64_t>(t) * routing.num_used;
+      route_row(kernels_, scores.row(t), scores.cols, routing, experts + first, weights + first);
+    }
+  });
+}
+
+void CpuOps::gather_rows(Matrix out, Matrix x, const int32_t* rows) {
+  over_rows(out.rows, element_count(out), [&](int begin, int end) {
+    for (int i = begin; i < end; ++i) std::copy_n(x.row(rows[i]), x.cols, out.row(i));
+  });
+}
+
+void CpuOps::add_weighted_rows(Matrix x, Matrix y, int num_used, const int32_t* rows,
+                               const float* weights) {
+  over_rows(x.rows, element_count(x) * num_used, [&](int begin, int end) {
+    for (int t = begin; t < end; ++t) {
+      const int64_t first = static_cast<int64_t>(t) * num_used;
+      kernels_.add_weighted_row(x.row(t), y, num_used, rows + first, weights + first);
+    }
   });
 }
 

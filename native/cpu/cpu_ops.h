@@ -25,9 +25,17 @@ class CpuOps : public backend::Ops {
   void store_kv(const backend::KvCache& cache, int layer, backend::Matrix k, backend::Matrix v,
                 const int32_t* slot_mapping) override;
   void paged_attention(backend::Matrix out, backend::Matrix q, const backend::KvCache& cache,
-                       int layer, float scale, const backend::AttentionBatch& batch) override;
-  void silu_mul(backend::Matrix gate, backend::Matrix up) override;
-  void add(backend::Matrix x, backend::Matrix y) override;
+                       int layer, const backend::AttentionParams& params,
+                       const backend::AttentionBatch& batch) override;
+  void gated_mlp(backend::Matrix gate, backend::Matrix up, const backend::MlpGate& how) override;
+  void add(backend::Matrix x, backend::Matrix y, float scale) override;
+  void scale(backend::Matrix x, float factor) override;
+  void soft_cap(backend::Matrix x, float cap) override;
+  void route_experts(backend::Matrix scores, const backend::ExpertRouting& routing,
+                     int32_t* experts, float* weights) override;
+  void gather_rows(backend::Matrix out, backend::Matrix x, const int32_t* rows) override;
+  void add_weighted_rows(backend::Matrix x, backend::Matrix y, int num_used, const int32_t* rows,
+                         const float* weights) override;
 
  private:
   /// A run of query rows of one sequence for one KV head.
@@ -40,15 +48,18 @@ class CpuOps : public backend::Ops {
   /// The same over rows of a matrix; small ones stay on the calling thread.
   template <class Body>
   void over_rows(int rows, int64_t elements, const Body& body);
+  /// body(first element, count) over parts of a matrix; parts are whole rows.
+  template <class Body>
+  void over_elements(backend::Matrix m, const Body& body);
   void plan_attention(const backend::KvCache& cache, int group,
                       const backend::AttentionBatch& batch);
 
   const KernelTable& kernels_;
   int threads_;
   float levels_;
-  std::vector<int16_t> q_;
-  std::vector<float> scale_;
-  std::vector<int32_t> sum_;
+  std::vector<int16_t> input_q_;
+  std::vector<float> input_scale_;
+  std::vector<int32_t> input_sum_;
   std::vector<AttentionTask> attention_tasks_;
   std::vector<std::vector<float>> attention_scratch_;  // [threads]
 };

@@ -20,4 +20,9 @@ constexpr int kNumExpCoefficients = 8;
 constexpr float kExpCoefficients[kNumExpCoefficients] = {  // 1/7!, 1/6!, ... 1/1!, 1/0!
     1.0f / 5040.0f, 1.0f / 720.0f, 1.0f / 120.0f, 1.0f / 24.0f, 1.0f / 6.0f, 0.5f, 1.0f, 1.0f};
 
+// tanh-GELU: z = g * fma(g * g, kGeluCubic, kGeluLinear), see Ops::gated_mlp.
+constexpr float kGeluLinear = 1.59576912f;   // 2 sqrt(2 / pi)
+constexpr float kGeluCubic = 0.0713548163f;  // the same times 0.044715
+constexpr float kClampedSwigluSlope = 1.702f;
+
 }  // namespace wl::cpu

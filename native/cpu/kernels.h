@@ -22,7 +22,7 @@ struct LinearArgs {
 };
 
 /// One KV head of a run of query rows of one sequence. Row r is query `r / group` of the run and
-/// head kv_head * group + r % group; it sees keys 0..first_position + r / group.
+/// head kv_head * group + r % group; it sees keys first_key(r / group)..first_position + r / group.
 struct AttentionArgs {
   backend::KvCache cache;
   int layer = 0;
@@ -34,14 +34,30 @@ struct AttentionArgs {
   const float* q = nullptr;              // first query's head kv_head * group
   float* out = nullptr;                  // the same place in the output
   int64_t query_stride = 0;              // floats from one query to the next, in q and out
-  float scale = 1;
-  float* scratch = nullptr;  // attention_scratch_floats(...)
-};
+  backend::AttentionParams params;
+  float* scratch = nullptr;  // scratch_floats()
 
-/// Floats of scratch that one attention call needs: the scores of every row.
-inline int64_t attention_scratch_floats(int num_rows, int num_keys) {
-  return static_cast<int64_t>(num_rows) * ((num_keys + 15) / 16 * 16);
-}
+  int num_keys(int query) const { return first_position + query + 1; }
+  /// First key that a query sees.
+  int first_key(int query) const {
+    const int first = num_keys(query) - params.window;
+    return params.window > 0 && first > 0 ? first : 0;
+  }
+  /// Keys of all rows, from the start of the block of the first one; padded to whole blocks. Scores
+  /// are kept for these, so that a key's lane follows its absolute position.
+  int first_scored_key() const {
+    return first_key(0) / backend::kKvBlockSize * backend::kKvBlockSize;
+  }
+  int64_t scored_keys() const {
+    const int keys = num_keys(num_queries - 1) - first_scored_key();
+    return (keys + backend::kKvBlockSize - 1) / backend::kKvBlockSize * backend::kKvBlockSize;
+  }
+  /// The sink of the run's head number `head` (0..group - 1), or null.
+  const float* sink(int head) const {
+    return params.sinks == nullptr ? nullptr : params.sinks + kv_head * group + head;
+  }
+  int64_t scratch_floats() const { return scored_keys() * num_queries * group; }
+};
 
 struct KernelTable {
   const char* name;
@@ -51,8 +67,15 @@ struct KernelTable {
   void (*linear[backend::kNumWeightForms])(const LinearArgs& args);
   void (*attention)(const AttentionArgs& args);
   void (*rms_norm_row)(float* out, const float* x, const float* weight, int cols, float eps);
-  /// gate[i] = silu(gate[i]) * up[i], i < count.
-  void (*silu_mul)(float* gate, const float* up, int64_t count);
+  /// Elements 0..count - 1 of the ops of the same names.
+  void (*gated_mlp)(float* gate, const float* up, int64_t count, backend::MlpGate how);
+  void (*add_scaled)(float* x, const float* y, float scale, int64_t count);
+  void (*soft_cap)(float* x, float cap, int64_t count);
+  /// x[i] = exp(x[i] - largest); returns their lane-tree sum.
+  float (*exp_row)(float* x, int count, float largest);
+  /// One row x of Ops::add_weighted_rows; rows, weights [num_used].
+  void (*add_weighted_row)(float* x, backend::Matrix y, int num_used, const int32_t* rows,
+                           const float* weights);
 };
 
 /// Levels of this build, slowest first; `ref` is always there. A level's getter returns null when

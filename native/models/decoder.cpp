@@ -67,7 +67,9 @@ void Decoder::attention(size_t layer_idx, const DecoderInput& input,
   }
   ops_.store_kv(cache, place.layer, k, v, kv.slot_mapping);
   const Matrix attended = rows(attended_, n, q.cols);
-  ops_.paged_attention(attended, q, cache, place.layer, config_.attention_scale,
+  backend::AttentionParams params;
+  params.scale = config_.attention_scale;
+  ops_.paged_attention(attended, q, cache, place.layer, params,
                        {input.num_seqs, input.cu_seqlens_q, input.positions, kv.block_tables,
                         kv.block_table_starts});
 
@@ -88,7 +90,7 @@ void Decoder::feed_forward(const DecoderLayer& layer, int num_tokens) {
   const LinearInput mlp_input = ops_.prepare_input(normed, quantize);
   ops_.linear(gate, mlp_input, layer.ffn_gate.weight, layer.ffn_gate.bias_or_null());
   ops_.linear(up, mlp_input, layer.ffn_up.weight, layer.ffn_up.bias_or_null());
-  ops_.silu_mul(gate, up);
+  ops_.gated_mlp(gate, up, {});
 
   const Matrix projected = rows(projected_, num_tokens, config_.hidden);
   ops_.linear(projected, ops_.prepare_input(gate, layer.ffn_down.is_quantized()),

@@ -1,5 +1,5 @@
 // Paged causal attention in scalar form: scores, maximum, weights, weighted values; one row at a
-// time.
+// time, over the keys that it sees.
 
 #include <algorithm>
 #include <cmath>
@@ -36,30 +36,34 @@ float key_score(const AttentionArgs& args, const float* q, int key) {
     const float k = cache_value(block, cache.dtype, d * kKvBlockSize + key % kKvBlockSize);
     acc = std::fma(q[d], k, acc);
   }
-  return acc * args.scale;
+  return acc * args.params.scale;
 }
 
-void attention_row(const AttentionArgs& args, const float* q, float* out, int num_keys) {
+/// One query head over keys [first, end). `sink` may be null.
+void attention_row(const AttentionArgs& args, const float* q, float* out, int first, int end,
+                   const float* sink) {
   const backend::KvCache& cache = args.cache;
   float* weights = args.scratch;
-  float largest = -INFINITY;
-  for (int j = 0; j < num_keys; ++j) {
-    weights[j] = key_score(args, q, j);
-    largest = std::max(largest, weights[j]);
+  float largest = sink != nullptr ? *sink : -INFINITY;
+  for (int j = first; j < end; ++j) {
+    weights[j - first] = key_score(args, q, j);
+    largest = std::max(largest, weights[j - first]);
   }
   float lanes[kLanes] = {};
-  for (int j = 0; j < num_keys; ++j) {
-    weights[j] = exp_scalar(weights[j] - largest);
-    lanes[j % kLanes] += weights[j];
+  for (int j = first; j < end; ++j) {
+    float& weight = weights[j - first];
+    weight = exp_scalar(weight - largest);
+    lanes[j % kLanes] += weight;
   }
-  const float total = lane_tree_sum(lanes);
+  float total = lane_tree_sum(lanes);
+  if (sink != nullptr) total += exp_scalar(*sink - largest);
   for (int d = 0; d < cache.head_dim; ++d) {
     float acc = 0;
-    for (int j = 0; j < num_keys; ++j) {
+    for (int j = first; j < end; ++j) {
       const uint8_t* block =
           cache.v_block(args.layer, args.block_table[j / kKvBlockSize], args.kv_head);
       const int64_t index = static_cast<int64_t>(j % kKvBlockSize) * cache.value_stride() + d;
-      acc = std::fma(weights[j], cache_value(block, cache.dtype, index), acc);
+      acc = std::fma(weights[j - first], cache_value(block, cache.dtype, index), acc);
     }
     out[d] = acc / total;
   }
@@ -71,7 +75,8 @@ void attention(const AttentionArgs& args) {
   for (int query = 0; query < args.num_queries; ++query) {
     for (int head = 0; head < args.group; ++head) {
       const int64_t offset = query * args.query_stride + head * args.cache.head_dim;
-      attention_row(args, args.q + offset, args.out + offset, args.first_position + query + 1);
+      attention_row(args, args.q + offset, args.out + offset, args.first_key(query),
+                    args.num_keys(query), args.sink(head));
     }
   }
 }

@@ -87,9 +87,46 @@ void rms_norm_row(float* out, const float* x, const float* weight, int cols, flo
   for (int i = 0; i < cols; ++i) out[i] = (x[i] * scale) * weight[i];
 }
 
-void silu_mul(float* gate, const float* up, int64_t count) {
+void gated_mlp(float* gate, const float* up, int64_t count, backend::MlpGate how) {
   for (int64_t i = 0; i < count; ++i) {
-    gate[i] = (gate[i] / (1.0f + exp_scalar(-gate[i]))) * up[i];
+    float g = gate[i], u = up[i], z = g;
+    if (how.kind == backend::MlpActivation::kGeluTanh) {
+      z = g * std::fma(g * g, kGeluCubic, kGeluLinear);
+    } else if (how.kind == backend::MlpActivation::kClampedSwiglu) {
+      g = std::min(g, how.limit);
+      u = std::max(std::min(u, how.limit), -how.limit) + 1.0f;
+      z = kClampedSwigluSlope * g;
+    }
+    gate[i] = (g / (1.0f + exp_scalar(-z))) * u;
+  }
+}
+
+void add_scaled(float* x, const float* y, float scale, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) x[i] = std::fma(y[i], scale, x[i]);
+}
+
+void soft_cap(float* x, float cap, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    const float e = exp_scalar(-2.0f * (x[i] / cap));
+    x[i] = cap * (2.0f / (1.0f + e) - 1.0f);
+  }
+}
+
+float exp_row(float* x, int count, float largest) {
+  float lanes[kLanes] = {};
+  for (int i = 0; i < count; ++i) {
+    x[i] = exp_scalar(x[i] - largest);
+    lanes[i % kLanes] += x[i];
+  }
+  return lane_tree_sum(lanes);
+}
+
+void add_weighted_row(float* x, backend::Matrix y, int num_used, const int32_t* rows,
+                      const float* weights) {
+  for (int i = 0; i < y.cols; ++i) {
+    float sum = 0;
+    for (int j = 0; j < num_used; ++j) sum = std::fma(weights[j], y.row(rows[j])[i], sum);
+    x[i] += sum;
   }
 }
 
@@ -101,7 +138,11 @@ const KernelTable* table() {
     for (auto& entry : t.linear) entry = linear;
     t.attention = attention;
     t.rms_norm_row = rms_norm_row;
-    t.silu_mul = silu_mul;
+    t.gated_mlp = gated_mlp;
+    t.add_scaled = add_scaled;
+    t.soft_cap = soft_cap;
+    t.exp_row = exp_row;
+    t.add_weighted_row = add_weighted_row;
     return t;
   }();
   return &kTable;

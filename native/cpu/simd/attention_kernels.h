@@ -27,29 +27,38 @@ typename V::F load_cache(const uint8_t* bytes, int64_t index) {
 struct AttentionRows {
   const AttentionArgs& args;
   int num_rows;
-  int64_t padded_keys;  // floats of scratch a row
+  int first_scored_key;
+  int64_t scored_keys;  // floats of scratch a row
 
   explicit AttentionRows(const AttentionArgs& a)
       : args(a),
         num_rows(a.num_queries * a.group),
-        padded_keys((a.first_position + a.num_queries + kLanes - 1) / kLanes * kLanes) {}
+        first_scored_key(a.first_scored_key()),
+        scored_keys(a.scored_keys()) {}
   int64_t offset(int row) const {
     return row / args.group * args.query_stride +
            static_cast<int64_t>(row % args.group) * args.cache.head_dim;
   }
-  int num_keys(int row) const { return args.first_position + row / args.group + 1; }
-  float* weights(int row) const { return args.scratch + row * padded_keys; }
+  int first_key(int row) const { return args.first_key(row / args.group); }
+  int num_keys(int row) const { return args.num_keys(row / args.group); }
+  const float* sink(int row) const { return args.sink(row % args.group); }
+  /// Weight of key 0; only those of scored keys exist.
+  float* weights(int row) const { return args.scratch + row * scored_keys - first_scored_key; }
 };
 
-/// Scores of kRows rows against every key that the last of them sees.
+constexpr int whole_blocks_below(int key) { return key / kKvBlockSize * kKvBlockSize; }
+constexpr int whole_blocks_above(int key) { return whole_blocks_below(key + kKvBlockSize - 1); }
+
+/// Scores of kRows rows against the blocks of every key that one of them sees.
 template <class V, KvDType kType, int kRows>
 void score_rows(const AttentionRows& rows, int row) {
   const AttentionArgs& args = rows.args;
-  const int num_blocks = (rows.num_keys(row + kRows - 1) + kKvBlockSize - 1) / kKvBlockSize;
+  const int end = rows.num_keys(row + kRows - 1);
   const float* q[kRows];
   for (int r = 0; r < kRows; ++r) q[r] = args.q + rows.offset(row + r);
-  for (int b = 0; b < num_blocks; ++b) {
-    const uint8_t* keys = args.cache.k_block(args.layer, args.block_table[b], args.kv_head);
+  for (int first = whole_blocks_below(rows.first_key(row)); first < end; first += kKvBlockSize) {
+    const uint8_t* keys =
+        args.cache.k_block(args.layer, args.block_table[first / kKvBlockSize], args.kv_head);
     typename V::F acc[kRows];
     for (int r = 0; r < kRows; ++r) acc[r] = V::zero();
     for (int d = 0; d < args.cache.head_dim; ++d) {
@@ -58,32 +67,43 @@ void score_rows(const AttentionRows& rows, int row) {
       for (int r = 0; r < kRows; ++r) acc[r] = V::fma(V::set1(q[r][d]), k, acc[r]);
     }
     for (int r = 0; r < kRows; ++r) {
-      V::store(rows.weights(row + r) + b * kKvBlockSize, V::mul(acc[r], V::set1(args.scale)));
+      V::store(rows.weights(row + r) + first, V::mul(acc[r], V::set1(args.params.scale)));
     }
   }
 }
 
-/// Turns a row's scores into exp weights, zero beyond its keys; returns their sum.
+/// Turns a row's scores of keys [begin, end), whole blocks, into exp weights, zero for keys that it
+/// does not see; returns their sum.
 template <class V>
-float softmax_row(const AttentionRows& rows, int row, int padded_keys) {
+float softmax_row(const AttentionRows& rows, int row, int begin, int end) {
   float* weights = rows.weights(row);
-  const int num_keys = rows.num_keys(row);
-  for (int j = num_keys; j < padded_keys; ++j) weights[j] = -__builtin_inff();
-  typename V::F largest_lanes = V::set1(-__builtin_inff());
-  for (int j = 0; j < num_keys; j += kLanes) {
+  const int first_key = rows.first_key(row), num_keys = rows.num_keys(row);
+  const float* sink = rows.sink(row);
+  const auto fill_unseen = [&](float value) {
+    for (int j = begin; j < first_key; ++j) weights[j] = value;
+    for (int j = num_keys; j < end; ++j) weights[j] = value;
+  };
+  fill_unseen(-__builtin_inff());
+  typename V::F largest_lanes = V::set1(sink != nullptr ? *sink : -__builtin_inff());
+  for (int j = begin; j < end; j += kLanes) {
     largest_lanes = V::max(largest_lanes, V::load(weights + j));
   }
   float lanes[kLanes];
   V::store(lanes, largest_lanes);
   float largest = lanes[0];
   for (int j = 1; j < kLanes; ++j) largest = lanes[j] > largest ? lanes[j] : largest;
-  for (int j = 0; j < num_keys; j += kLanes) {
+  for (int j = begin; j < end; j += kLanes) {
     V::store(weights + j, exp_lanes<V>(V::sub(V::load(weights + j), V::set1(largest))));
   }
-  for (int j = num_keys; j < padded_keys; ++j) weights[j] = 0;
-  typename V::F total = V::zero();
-  for (int j = 0; j < num_keys; j += kLanes) total = V::add(total, V::load(weights + j));
-  return lane_tree_sum<V>(total);
+  fill_unseen(0);
+  typename V::F total_lanes = V::zero();
+  for (int j = begin; j < end; j += kLanes) {
+    total_lanes = V::add(total_lanes, V::load(weights + j));
+  }
+  const float total = lane_tree_sum<V>(total_lanes);
+  if (sink == nullptr) return total;
+  V::store(lanes, exp_lanes<V>(V::set1(*sink - largest)));
+  return total + lanes[0];
 }
 
 /// Weighted values of kRows rows. A weight of a key that a row does not see is zero and changes
@@ -91,21 +111,22 @@ float softmax_row(const AttentionRows& rows, int row, int padded_keys) {
 template <class V, KvDType kType, int kRows>
 void weighted_values(const AttentionRows& rows, int row, const float* totals) {
   const AttentionArgs& args = rows.args;
-  const int num_keys = rows.num_keys(row + kRows - 1);
+  const int begin = rows.first_key(row), end = rows.num_keys(row + kRows - 1);
   const int stride = args.cache.value_stride();
   const float* weights[kRows];
   for (int r = 0; r < kRows; ++r) weights[r] = rows.weights(row + r);
   for (int d = 0; d < args.cache.head_dim; d += kLanes) {
     typename V::F acc[kRows];
     for (int r = 0; r < kRows; ++r) acc[r] = V::zero();
-    for (int first = 0; first < num_keys; first += kKvBlockSize) {
+    for (int key = begin; key < end;) {
       const uint8_t* values =
-          args.cache.v_block(args.layer, args.block_table[first / kKvBlockSize], args.kv_head);
-      const int end = num_keys - first < kKvBlockSize ? num_keys - first : kKvBlockSize;
-      for (int j = 0; j < end; ++j) {
-        const typename V::F v = load_cache<V, kType>(values, static_cast<int64_t>(j) * stride + d);
+          args.cache.v_block(args.layer, args.block_table[key / kKvBlockSize], args.kv_head);
+      const int block_end = whole_blocks_below(key) + kKvBlockSize;
+      for (const int last = block_end < end ? block_end : end; key < last; ++key) {
+        const typename V::F v =
+            load_cache<V, kType>(values, static_cast<int64_t>(key % kKvBlockSize) * stride + d);
 #pragma GCC unroll 4
-        for (int r = 0; r < kRows; ++r) acc[r] = V::fma(V::set1(weights[r][first + j]), v, acc[r]);
+        for (int r = 0; r < kRows; ++r) acc[r] = V::fma(V::set1(weights[r][key]), v, acc[r]);
       }
     }
     for (int r = 0; r < kRows; ++r) {
@@ -118,10 +139,10 @@ void weighted_values(const AttentionRows& rows, int row, const float* totals) {
 template <class V, KvDType kType, int kRows>
 void attend_rows(const AttentionRows& rows, int row) {
   score_rows<V, kType, kRows>(rows, row);
-  const int num_keys = rows.num_keys(row + kRows - 1);
-  const int padded_keys = (num_keys + kLanes - 1) / kLanes * kLanes;
+  const int begin = whole_blocks_below(rows.first_key(row));
+  const int end = whole_blocks_above(rows.num_keys(row + kRows - 1));
   float totals[kRows];
-  for (int r = 0; r < kRows; ++r) totals[r] = softmax_row<V>(rows, row + r, padded_keys);
+  for (int r = 0; r < kRows; ++r) totals[r] = softmax_row<V>(rows, row + r, begin, end);
   weighted_values<V, kType, kRows>(rows, row, totals);
 }
 

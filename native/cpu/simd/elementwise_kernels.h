@@ -1,6 +1,6 @@
 #pragma once
-// exp, activation quantisation, RMS norm and SwiGLU over 16 lanes, written once for every
-// instruction set; see cpu/simd/linear_kernels.h for what V is. Equal to
+// exp, activation quantisation, norms and the operations element by element over 16 lanes, written
+// once for every instruction set; see cpu/simd/linear_kernels.h for what V is. Equal to
 // cpu/ref/elementwise_ref.cpp bit for bit.
 
 #include <cstring>
@@ -74,15 +74,80 @@ void rms_norm_row(float* out, const float* x, const float* weight, int cols, flo
   }
 }
 
-template <class V>
-void silu_mul(float* gate, const float* up, int64_t count) {
+/// Runs `body(i, lanes)` over parts of [0, count) of 16 elements, the last one shorter.
+template <class Body>
+void over_lanes(int64_t count, const Body& body) {
   for (int64_t i = 0; i < count; i += kLanes) {
-    const int lanes = count - i < kLanes ? static_cast<int>(count - i) : kLanes;
-    const typename V::F g = load_partial<V>(gate + i, lanes);
-    const typename V::F e = exp_lanes<V>(V::negate(g));
-    const typename V::F silu = V::div(g, V::add(V::set1(1.0f), e));
-    store_partial<V>(gate + i, V::mul(silu, load_partial<V>(up + i, lanes)), lanes);
+    body(i, count - i < kLanes ? static_cast<int>(count - i) : kLanes);
   }
+}
+
+/// g / (1 + exp(-z)).
+template <class V>
+typename V::F times_sigmoid(typename V::F g, typename V::F z) {
+  return V::div(g, V::add(V::set1(1.0f), exp_lanes<V>(V::negate(z))));
+}
+
+template <class V>
+void gated_mlp(float* gate, const float* up, int64_t count, backend::MlpGate how) {
+  using F = typename V::F;
+  // min and max keep the NaN of their second operand.
+  const F limit = V::set1(how.limit), minus_limit = V::set1(-how.limit);
+  over_lanes(count, [&](int64_t i, int lanes) {
+    F g = load_partial<V>(gate + i, lanes), u = load_partial<V>(up + i, lanes), z = g;
+    if (how.kind == backend::MlpActivation::kGeluTanh) {
+      z = V::mul(g, V::fma(V::mul(g, g), V::set1(kGeluCubic), V::set1(kGeluLinear)));
+    } else if (how.kind == backend::MlpActivation::kClampedSwiglu) {
+      g = V::min(limit, g);
+      u = V::add(V::max(minus_limit, V::min(limit, u)), V::set1(1.0f));
+      z = V::mul(V::set1(kClampedSwigluSlope), g);
+    }
+    store_partial<V>(gate + i, V::mul(times_sigmoid<V>(g, z), u), lanes);
+  });
+}
+
+template <class V>
+void add_scaled(float* x, const float* y, float scale, int64_t count) {
+  over_lanes(count, [&](int64_t i, int lanes) {
+    const typename V::F sum =
+        V::fma(load_partial<V>(y + i, lanes), V::set1(scale), load_partial<V>(x + i, lanes));
+    store_partial<V>(x + i, sum, lanes);
+  });
+}
+
+template <class V>
+void soft_cap(float* x, float cap, int64_t count) {
+  using F = typename V::F;
+  const F one = V::set1(1.0f), two = V::set1(2.0f), cap_lanes = V::set1(cap);
+  over_lanes(count, [&](int64_t i, int lanes) {
+    const F z = V::div(load_partial<V>(x + i, lanes), cap_lanes);
+    const F e = exp_lanes<V>(V::mul(V::set1(-2.0f), z));
+    const F tanh = V::sub(V::div(two, V::add(one, e)), one);
+    store_partial<V>(x + i, V::mul(cap_lanes, tanh), lanes);
+  });
+}
+
+template <class V>
+float exp_row(float* x, int count, float largest) {
+  typename V::F total = V::zero();
+  over_lanes(count, [&](int64_t i, int lanes) {
+    store_partial<V>(x + i, exp_lanes<V>(V::sub(load_partial<V>(x + i, lanes), V::set1(largest))),
+                     lanes);
+    total = V::add(total, load_partial<V>(x + i, lanes));
+  });
+  return lane_tree_sum<V>(total);
+}
+
+template <class V>
+void add_weighted_row(float* x, backend::Matrix y, int num_used, const int32_t* rows,
+                      const float* weights) {
+  over_lanes(y.cols, [&](int64_t i, int lanes) {
+    typename V::F sum = V::zero();
+    for (int j = 0; j < num_used; ++j) {
+      sum = V::fma(V::set1(weights[j]), load_partial<V>(y.row(rows[j]) + i, lanes), sum);
+    }
+    store_partial<V>(x + i, V::add(load_partial<V>(x + i, lanes), sum), lanes);
+  });
 }
 
 /// One block of 32 inputs; the formula and the bad-value rules are in cpu/ref/elementwise_ref.cpp.

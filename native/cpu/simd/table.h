@@ -28,7 +28,11 @@ KernelTable make_table(const char* name) {
   set(WeightForm::kByteSubScale, linear<V, WeightForm::kByteSubScale>);
   table.attention = attention<V>;
   table.rms_norm_row = rms_norm_row<V>;
-  table.silu_mul = silu_mul<V>;
+  table.gated_mlp = gated_mlp<V>;
+  table.add_scaled = add_scaled<V>;
+  table.soft_cap = soft_cap<V>;
+  table.exp_row = exp_row<V>;
+  table.add_weighted_row = add_weighted_row<V>;
   return table;
 }
 

@@ -1,15 +1,12 @@
-// Every kernel of every level this CPU has equals the scalar reference bit for bit, and the
-// reference agrees with float64 arithmetic on dequantised weights.
+// Products: every kernel of every level this CPU has equals the scalar reference bit for bit, and
+// the reference agrees with float64 arithmetic on dequantised weights.
 
 #include <cmath>
-#include <cstring>
 #include <memory>
-#include <random>
-#include <vector>
 
 #include "check.h"
-#include "cpu/dispatch.h"
 #include "cpu/pack.h"
+#include "levels.h"
 #include "quant/dequantize.h"
 
 namespace wl::cpu {
@@ -21,15 +18,6 @@ using backend::WeightSource;
 const DType kWeightTypes[] = {DType::kF32,  DType::kF16,  DType::kBF16, DType::kQ4_0,
                               DType::kQ4_1, DType::kQ5_0, DType::kQ5_1, DType::kQ8_0,
                               DType::kQ4_K, DType::kQ5_K, DType::kQ6_K};
-
-using Floats = std::vector<float>;
-
-Floats random_floats(std::mt19937& rng, size_t count, float spread) {
-  std::normal_distribution<float> normal(0, spread);
-  Floats values(count);
-  for (float& v : values) v = normal(rng);
-  return values;
-}
 
 /// Random blocks with sane scales: every quant bit pattern, binary16 fields in +-2^-6.
 std::vector<uint8_t> random_weight(std::mt19937& rng, DType type, int rows, int cols) {
@@ -98,18 +86,6 @@ QuantizedInput quantize(const KernelTable& kernels, Matrix x, float levels) {
   out.sum.resize(out.q.size() / 32);
   kernels.quantize_rows(x, 0, x.rows, levels, out.q.data(), out.scale.data(), out.sum.data());
   return out;
-}
-
-bool same_bits(const Floats& a, const Floats& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
-}
-
-std::vector<const KernelTable*> simd_levels() {
-  std::vector<const KernelTable*> tables;
-  for (const std::string& name : available_levels()) {
-    if (name != "ref") tables.push_back(kernels_for(name).value());
-  }
-  return tables;
 }
 
 Floats run_linear(const KernelTable& kernels, const PackedWeight& packed, Matrix x, float levels,
@@ -204,122 +180,6 @@ WL_TEST("cpu: activation quantisation equals the reference, also on bad values")
       WL_CHECK(std::isnan(expected.scale[i]) ? std::isnan(got.scale[i])
                                              : got.scale[i] == expected.scale[i]);
     }
-  }
-}
-
-WL_TEST("cpu: norm and SwiGLU equal the reference at odd lengths") {
-  std::mt19937 rng(6);
-  for (const int cols : {1, 15, 16, 17, 96, 577}) {
-    const Floats x = random_floats(rng, static_cast<size_t>(cols), 20.0f);
-    const Floats w = random_floats(rng, static_cast<size_t>(cols), 1.0f);
-    Floats norm(x.size()), silu = x;
-    ref_kernels()->rms_norm_row(norm.data(), x.data(), w.data(), cols, 1e-5f);
-    ref_kernels()->silu_mul(silu.data(), w.data(), cols);
-    for (const KernelTable* kernels : simd_levels()) {
-      Floats got(x.size()), got_silu = x;
-      kernels->rms_norm_row(got.data(), x.data(), w.data(), cols, 1e-5f);
-      kernels->silu_mul(got_silu.data(), w.data(), cols);
-      WL_CHECK(same_bits(norm, got) && same_bits(silu, got_silu));
-    }
-    const double exact = x[0] / (1 + std::exp(-static_cast<double>(x[0]))) * w[0];
-    WL_CHECK(std::fabs(silu[0] - exact) <= 1e-6 * std::fabs(exact) + 1e-30);
-  }
-}
-
-struct AttentionCase {
-  backend::KvCache cache;
-  std::vector<uint8_t> k, v;
-  std::vector<int32_t> table;
-  Floats q;
-  int group = 1, queries = 1, first_position = 0;
-};
-
-AttentionCase make_attention(std::mt19937& rng, backend::KvDType dtype, int head_dim, int group,
-                             int first_position, int queries) {
-  AttentionCase c;
-  const int blocks = (first_position + queries + 15) / 16;
-  c.cache = {dtype, 1, blocks + 3, 2, head_dim, nullptr, nullptr};
-  c.k.resize(c.cache.k_bytes());
-  c.v.resize(c.cache.v_bytes());
-  c.cache.k = c.k.data();
-  c.cache.v = c.v.data();
-  const auto fill = [&](std::vector<uint8_t>& bytes) {
-    for (size_t i = 0; i < bytes.size() / c.cache.elem_bytes(); ++i) {
-      const float value = std::normal_distribution<float>(0, 1)(rng);
-      const uint16_t half = quant::f32_to_f16(value);
-      if (dtype == backend::KvDType::kF32) {
-        std::memcpy(&bytes[4 * i], &value, 4);
-      } else {
-        std::memcpy(&bytes[2 * i], &half, 2);
-      }
-    }
-  };
-  fill(c.k);
-  fill(c.v);
-  for (int b = 0; b < blocks; ++b) c.table.push_back((b * 7 + 2) % (blocks + 3));
-  c.group = group;
-  c.queries = queries;
-  c.first_position = first_position;
-  c.q = random_floats(rng, static_cast<size_t>(queries) * group * head_dim, 1.0f);
-  return c;
-}
-
-Floats attend(const KernelTable& kernels, const AttentionCase& c, int first, int count) {
-  Floats out(c.q.size(), 0.0f);
-  Floats scratch(static_cast<size_t>(
-      attention_scratch_floats(count * c.group, c.first_position + first + count)));
-  const int64_t stride = static_cast<int64_t>(c.group) * c.cache.head_dim;
-  AttentionArgs args;
-  args.cache = c.cache;
-  args.kv_head = 1;
-  args.group = c.group;
-  args.num_queries = count;
-  args.first_position = c.first_position + first;
-  args.block_table = c.table.data();
-  args.q = c.q.data() + first * stride;
-  args.out = out.data() + first * stride;
-  args.query_stride = stride;
-  args.scale = 0.125f;
-  args.scratch = scratch.data();
-  kernels.attention(args);
-  return out;
-}
-
-WL_TEST("cpu: attention equals the reference, whole or query by query") {
-  std::mt19937 rng(8);
-  for (const auto dtype : {backend::KvDType::kF16, backend::KvDType::kF32}) {
-    for (const int head_dim : {8, 32, 64, 80}) {
-      for (const int group : {1, 2, 3}) {
-        const AttentionCase c = make_attention(rng, dtype, head_dim, group, 13, 23);
-        const Floats expected = attend(*ref_kernels(), c, 0, c.queries);
-        for (const KernelTable* kernels : simd_levels()) {
-          WL_CHECK(same_bits(expected, attend(*kernels, c, 0, c.queries)));
-          Floats single(c.q.size(), 0.0f);
-          for (int i = 0; i < c.queries; ++i) {
-            const Floats one = attend(*kernels, c, i, 1);
-            for (size_t j = 0; j < one.size(); ++j) single[j] += one[j];
-          }
-          WL_CHECK(single == expected);
-        }
-      }
-    }
-  }
-}
-
-WL_TEST("cpu: a key beyond a query's position cannot reach it") {
-  std::mt19937 rng(9);
-  AttentionCase c = make_attention(rng, backend::KvDType::kF16, 32, 3, 0, 5);
-  const Floats expected = attend(*ref_kernels(), c, 0, 5);
-  // Slots 5..15 of the block are not written yet: NaN there must not leak.
-  for (int d = 0; d < 32; ++d) {
-    for (int slot = 5; slot < 16; ++slot) {
-      const uint16_t nan = 0x7e00;
-      std::memcpy(c.cache.k_block(0, c.table[0], 1) + 2 * (d * 16 + slot), &nan, 2);
-      std::memcpy(c.cache.v_block(0, c.table[0], 1) + 2 * (slot * 32 + d), &nan, 2);
-    }
-  }
-  for (const std::string& level : available_levels()) {
-    WL_CHECK(same_bits(expected, attend(*kernels_for(level).value(), c, 0, 5)));
   }
 }
 
