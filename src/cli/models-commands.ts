@@ -1,6 +1,6 @@
 /** `warmloop models list | pull | inspect`. */
 import { ExitError } from "../base/exit-error.ts";
-import { formatBytes } from "../base/format.ts";
+import { formatBytes, printable } from "../base/format.ts";
 import type { Config } from "../config/load-config.ts";
 import { describeInspection } from "../models/describe-inspection.ts";
 import { fetchModel } from "../models/fetch-model.ts";
@@ -9,6 +9,7 @@ import { isCached } from "../models/model-cache.ts";
 import { createProgress } from "../models/progress.ts";
 import { resolveModel } from "../models/resolve-model.ts";
 import { loadAddon } from "../native/load-addon.ts";
+import { loadTextModel } from "../text/load-text-model.ts";
 
 export function listModels({ model: { modelsDir } }: Config): void {
   for (const model of loadManifest().models) {
@@ -38,4 +39,6 @@ export function inspectModel(wanted: string, { model: { modelsDir } }: Config): 
   const inspection = loadAddon().inspectModel(model.path);
   process.stdout.write(`${describeInspection(model, inspection).join("\n")}\n`);
   if (inspection.refusal !== undefined) throw new ExitError("modelFile", inspection.refusal);
+  const { chatWarning } = loadTextModel(model.path, inspection);
+  if (chatWarning !== undefined) process.stdout.write(`warning: ${printable(chatWarning)}\n`);
 }

@@ -20,6 +20,7 @@ import { chooseWorker } from "../router/score.ts";
 import { createSessionService } from "../session/session-service.ts";
 import type { SessionService } from "../session/session-types.ts";
 import { loadTextModel } from "../text/load-text-model.ts";
+import { TextModelError } from "../text/text-errors.ts";
 import type { TextModel } from "../text/text-types.ts";
 import { readyMessage } from "./ready-message.ts";
 import { drainOnSignal } from "./shutdown.ts";
@@ -54,6 +55,7 @@ export async function startServer(options: StartOptions): Promise<void> {
   try {
     const modelPath = await fetchIfNeeded(model, config);
     const textModel = openTextModel(modelPath, config);
+    if (textModel.chatWarning !== undefined) logger.warn(textModel.chatWarning);
     pool = await openPool(modelPath, options, logger);
     session = createSessionService({
       modelId,
@@ -110,6 +112,7 @@ function openTextModel(modelPath: string, { model }: Config): TextModel {
   try {
     return loadTextModel(modelPath, inspection, { chatTemplate: readFileSync(file, "utf8") });
   } catch (error) {
+    if (error instanceof TextModelError) throw error; // the model's fault, not the template's
     throw usageError(`--chat-template ${file}: ${(error as Error).message}`);
   }
 }

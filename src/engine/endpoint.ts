@@ -31,6 +31,8 @@ export interface TurnRequest {
   readonly sampling: SamplingOptions;
   readonly maxOutputTokens: number;
   readonly stop: readonly string[];
+  /** The output goes on in the middle of a text, so that a space at its start belongs to it. */
+  readonly continuesText?: boolean;
   /** undefined: model output is plain text. */
   readonly toolFormat?: ToolFormat;
   readonly toolNames?: readonly string[];

@@ -158,6 +158,7 @@ export class EngineTurns {
   #createDecoder(request: TurnRequest): OutputDecoder {
     return this.#options.textModel.createOutputDecoder({
       stop: request.stop,
+      ...(request.continuesText !== undefined && { continuesText: request.continuesText }),
       ...(request.toolFormat !== undefined && { toolFormat: request.toolFormat }),
       ...(request.toolNames !== undefined && { toolNames: request.toolNames }),
     });

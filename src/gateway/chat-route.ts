@@ -1,11 +1,11 @@
 /** `POST /v1/chat/completions`, as a translation of one Responses exchange. */
 import type { FastifyInstance } from "fastify";
 import { randomId } from "../base/random-id.ts";
-import { type ChatRequest, parseChatRequest } from "../protocol/chat-request.ts";
+import { parseChatRequest } from "../protocol/chat-request.ts";
 import { ChatChunkEncoder, toChatCompletion } from "../protocol/chat-response.ts";
 import { parseJsonObject } from "../protocol/parse-json.ts";
 import type { ResponseEvent } from "../protocol/responses-types.ts";
-import type { SessionService } from "../session/session-types.ts";
+import type { RunResponse } from "../session/session-types.ts";
 import {
   answerWithEvents,
   answerWithObject,
@@ -23,8 +23,9 @@ export function addChatRoute(app: FastifyInstance, services: ExchangeServices): 
     const chat = parseChatRequest(parseJsonObject(bodyOf(request)));
     requireModel(session, chat.request.model);
     const exchange = { ...services, request, reply };
-    if (chat.request.stream) return streamChat(exchange, session, chat);
-    const response = await answerWithObject(exchange, session, chat.request);
+    const run: RunResponse = (...where) => session.createResponse(chat.request, ...where);
+    if (chat.request.stream) return streamChat(exchange, run, chat.includeUsage);
+    const response = await answerWithObject(exchange, run);
     return toChatCompletion(newId(), response);
   });
 }
@@ -35,11 +36,11 @@ function newId(): string {
 
 async function streamChat(
   exchange: HttpExchange,
-  session: SessionService,
-  chat: ChatRequest,
+  run: RunResponse,
+  includeUsage: boolean,
 ): Promise<void> {
-  const encoder = new ChatChunkEncoder(newId(), chat.includeUsage);
-  await answerWithEvents(exchange, session, chat.request, {
+  const encoder = new ChatChunkEncoder(newId(), includeUsage);
+  await answerWithEvents(exchange, [run], {
     transport: "http",
     commentAfterMs: exchange.limits.keepaliveMs,
     write: (event, stream) => writeChunks(encoder, event, stream),

@@ -1,18 +1,16 @@
 /**
- * One response over HTTP, for Responses and Chat Completions alike: a JSON answer, or events into
- * an SSE stream whose headers wait for the first event, so that an early error is an HTTP error.
+ * One answer over HTTP, for Responses, Chat Completions and Completions alike: a JSON answer, or events
+ * into an SSE stream whose headers wait for the first event, so that an early error is an HTTP error.
+ * It is made of one response, or of several that run side by side.
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import type { ApiError } from "../protocol/api-error.ts";
 import { failedResponseError } from "../protocol/engine-error-map.ts";
-import type {
-  ResponseEvent,
-  ResponseObject,
-  ResponsesRequest,
-} from "../protocol/responses-types.ts";
-import type { SessionService, Transport, TurnContext } from "../session/session-types.ts";
+import type { ResponseEvent, ResponseObject } from "../protocol/responses-types.ts";
+import type { RunResponse, Transport, TurnContext } from "../session/session-types.ts";
 import { DeltaMerger } from "./backlog.ts";
+import { toApiError } from "./error-reply.ts";
 import type { GatewayLimits } from "./gateway-options.ts";
 import { interruptionEvent, shuttingDown } from "./interrupted-response.ts";
 import type { ServiceState } from "./service-state.ts";
@@ -46,13 +44,24 @@ export function bodyOf(request: FastifyRequest): Buffer {
 /** @throws {ApiError} also when the response failed: the client has seen no `response.created` */
 export async function answerWithObject(
   exchange: HttpExchange,
-  session: SessionService,
-  parsed: ResponsesRequest,
+  run: RunResponse,
 ): Promise<ResponseObject> {
-  const response = await runTurn(exchange, session, parsed, "http", ignoreEvent);
-  if (response.status === "cancelled") throw shuttingDown();
-  if (response.status === "failed") throw failedError(response);
+  const [response] = await answerWithObjects(exchange, [run]);
+  if (response === undefined) throw new Error("one run gives one response");
   return response;
+}
+
+/** @throws {ApiError} when one of them failed; the others are cancelled then */
+export async function answerWithObjects(
+  exchange: HttpExchange,
+  runs: readonly RunResponse[],
+): Promise<readonly ResponseObject[]> {
+  const responses = await runAll(exchange, runs, "http", ignoreEvent);
+  for (const response of responses) {
+    if (response.status === "cancelled") throw shuttingDown();
+    if (response.status === "failed") throw failedError(response);
+  }
+  return responses;
 }
 
 /** A failed response in the form of an error body. */
@@ -66,70 +75,95 @@ export interface EventAnswer {
   readonly transport: "http" | "sse";
   /** Silence before a comment line; undefined: the events have their own keepalives. */
   readonly commentAfterMs?: number;
-  readonly write: (event: ResponseEvent, stream: SseStream) => void;
+  /** `index` is that of the response. */
+  readonly write: (event: ResponseEvent, stream: SseStream, index: number) => void;
+  /** An error behind the first event; undefined: the stream just ends, and clients try again. */
+  readonly writeError?: (error: ApiError, stream: SseStream) => void;
 }
 
 /** @throws {ApiError} before the first event */
 export async function answerWithEvents(
   exchange: HttpExchange,
-  session: SessionService,
-  parsed: ResponsesRequest,
+  runs: readonly RunResponse[],
   answer: EventAnswer,
 ): Promise<void> {
-  const { reply, limits } = exchange;
-  const { transport, commentAfterMs, write } = answer;
+  const { reply, limits, logger } = exchange;
+  const { transport, commentAfterMs, write, writeError } = answer;
   const stream = new SseStream(reply, {
     limits,
-    onDrain: () => merger.flush(),
+    onDrain: () => {
+      for (const merger of mergers) merger.flush();
+    },
     ...(commentAfterMs === undefined ? {} : { commentAfterMs }),
   });
-  const merger = new DeltaMerger(
-    () => stream.isCongested,
-    (event) => write(event, stream),
+  const mergers = runs.map(
+    (_run, index) =>
+      new DeltaMerger(
+        () => stream.isCongested,
+        (event) => write(event, stream, index),
+      ),
   );
   try {
-    const emit = (event: ResponseEvent) => merger.push(event);
-    const response = await runTurn(exchange, session, parsed, transport, emit);
-    const interruption = interruptionEvent(response, merger.nextSequenceNumber);
-    if (interruption !== undefined && !reply.raw.destroyed) merger.push(interruption);
+    const emit = (event: ResponseEvent, index: number) => mergers[index]?.push(event);
+    const responses = await runAll(exchange, runs, transport, emit);
+    for (const [index, merger] of mergers.entries()) {
+      const response = responses[index] as ResponseObject;
+      const interruption = interruptionEvent(response, merger.nextSequenceNumber);
+      if (interruption !== undefined && !reply.raw.destroyed) merger.push(interruption);
+    }
   } catch (error) {
     if (!stream.isOpen) throw error;
     // Too late for an HTTP error; a stream without a terminal event is one that clients repeat.
-    exchange.logger.error({ err: error }, "stream broke off");
+    logger.error({ err: error }, "stream broke off");
+    writeError?.(toApiError(error, logger), stream);
   } finally {
     stream.end();
   }
 }
 
-async function runTurn(
+/** Runs all of them; the first that throws cancels the others. */
+async function runAll(
   exchange: HttpExchange,
-  session: SessionService,
-  parsed: ResponsesRequest,
+  runs: readonly RunResponse[],
   transport: Transport,
-  emit: (event: ResponseEvent) => void,
-): Promise<ResponseObject> {
+  emit: (event: ResponseEvent, index: number) => void,
+): Promise<readonly ResponseObject[]> {
   const { request } = exchange;
+  const controller = controllerOf(exchange);
   const context: TurnContext = {
     tenant: request.tenant,
     transport,
     receivedBytes: bodyOf(request).byteLength,
     receivedMs: request.receivedMs,
   };
-  return session.createResponse(parsed, context, emit, signalOf(exchange));
+  try {
+    return await Promise.all(
+      runs.map((run, index) => {
+        const ownContext = index === 0 ? context : { ...context, receivedBytes: 0 };
+        return run(ownContext, (event) => emit(event, index), controller.signal);
+      }),
+    );
+  } catch (error) {
+    controller.abort();
+    throw error;
+  }
 }
 
-/** Aborted when the client goes away before its answer is complete; drains wait for the answer. */
-function signalOf({ reply, state }: HttpExchange): AbortSignal {
-  if (reply.raw.destroyed) return AbortSignal.abort();
+/** Aborts when the client goes away before its answer is complete; drains wait for the answer. */
+function controllerOf({ reply, state }: HttpExchange): AbortController {
   const controller = new AbortController();
+  if (reply.raw.destroyed) {
+    controller.abort();
+    return controller;
+  }
   state.add(controller);
   reply.raw.on("close", () => {
     state.remove(controller);
     if (!reply.raw.writableFinished) controller.abort();
   });
-  return controller.signal;
+  return controller;
 }
 
-function ignoreEvent(_event: ResponseEvent): void {
+function ignoreEvent(): void {
   // The terminal object has everything that a client without a stream may see.
 }

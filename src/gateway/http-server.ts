@@ -10,6 +10,7 @@ import { randomId } from "../base/random-id.ts";
 import { ApiError } from "../protocol/api-error.ts";
 import type { AccessPolicy } from "./access.ts";
 import { addChatRoute } from "./chat-route.ts";
+import { addCompletionsRoute } from "./completions-route.ts";
 import { toApiError } from "./error-reply.ts";
 import type { MetricsSource } from "./gateway-options.ts";
 import type { ExchangeServices } from "./http-exchange.ts";
@@ -56,6 +57,7 @@ export async function buildHttpServer(options: HttpServerOptions): Promise<HttpS
   addModelRoutes(app, state);
   addResponsesRoute(app, options);
   addChatRoute(app, options);
+  addCompletionsRoute(app, options);
   addUnsupportedRoutes(app);
   await app.ready();
   return {

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from "fastify";
 import { parseJsonObject } from "../protocol/parse-json.ts";
 import { parseResponsesRequest } from "../protocol/responses-request.ts";
+import type { RunResponse } from "../session/session-types.ts";
 import {
   answerWithEvents,
   answerWithObject,
@@ -16,8 +17,9 @@ export function addResponsesRoute(app: FastifyInstance, services: ExchangeServic
     const parsed = parseResponsesRequest(parseJsonObject(bodyOf(request)), "http");
     requireModel(session, parsed.model);
     const exchange = { ...services, request, reply };
-    if (!parsed.stream) return answerWithObject(exchange, session, parsed);
-    return answerWithEvents(exchange, session, parsed, {
+    const run: RunResponse = (...where) => session.createResponse(parsed, ...where);
+    if (!parsed.stream) return answerWithObject(exchange, run);
+    return answerWithEvents(exchange, [run], {
       transport: "sse",
       write: (event, stream) => stream.send(event, event.type),
     });

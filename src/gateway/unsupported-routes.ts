@@ -13,7 +13,6 @@ const UNSUPPORTED: readonly Route[] = [
   { methods: ["GET", "DELETE"], path: "/v1/responses/:id" },
   { methods: ["POST"], path: "/v1/responses/:id/cancel" },
   { methods: ["GET"], path: "/v1/responses/:id/input_items" },
-  { methods: ["POST"], path: "/v1/completions" },
   { methods: ["POST"], path: "/v1/embeddings" },
 ];
 
@@ -25,6 +24,7 @@ const SERVED: readonly Route[] = [
   { methods: ["GET"], path: "/v1/models/:id" },
   { methods: ["POST"], path: "/v1/responses" },
   { methods: ["POST"], path: "/v1/chat/completions" },
+  { methods: ["POST"], path: "/v1/completions" },
 ];
 
 export function addUnsupportedRoutes(app: FastifyInstance): void {

@@ -7,6 +7,12 @@ import { FieldReader } from "./field-reader.ts";
 import { parseChatMessages } from "./parse-chat-messages.ts";
 import { parseSampling } from "./parse-sampling.ts";
 import { checkNewName, parseFunction, parseToolChoice, toolArray } from "./parse-tools.ts";
+import {
+  refuseFormats,
+  refuseLogitBias,
+  refuseLogprobs,
+  refuseSeveralChoices,
+} from "./refused-fields.ts";
 import type { FunctionTool, ResponsesRequest } from "./responses-types.ts";
 
 export interface ChatRequest {
@@ -65,24 +71,17 @@ function parseChatTools(body: FieldReader): readonly FunctionTool[] {
 }
 
 function refuseUnsupported(body: FieldReader): void {
-  if ((body.integer("n", { min: 1, max: 128 }) ?? 1) > 1) {
-    throw body.unsupported("n", "one choice is made per request");
-  }
-  const bias = body.object("logit_bias") === undefined ? {} : body.value("logit_bias");
-  if (Object.keys(bias as object).length > 0) {
-    throw body.unsupported("logit_bias", "logits are not biased per token");
-  }
+  refuseSeveralChoices(body, "n");
+  refuseLogitBias(body);
   if (body.boolean("continue_final_message") === true) {
     throw body.unsupported("continue_final_message", "a reply always starts a new message");
   }
   if (body.boolean("add_generation_prompt") === false) {
     throw body.unsupported("add_generation_prompt", "a reply always starts a new message");
   }
-  if (body.boolean("logprobs") === true) {
-    throw body.unsupported("logprobs", "log probabilities are not reported");
-  }
+  if (body.boolean("logprobs") === true) refuseLogprobs(body, "logprobs");
   if ((body.integer("top_logprobs", { min: 0, max: 20 }) ?? 0) > 0) {
-    throw body.unsupported("top_logprobs", "log probabilities are not reported");
+    refuseLogprobs(body, "top_logprobs");
   }
   for (const name of ["functions", "function_call"]) {
     if (body.has(name)) throw body.unsupported(name, "use tools and tool_choice");
@@ -97,15 +96,5 @@ function refuseUnsupported(body: FieldReader): void {
 function refuseModalities(body: FieldReader): void {
   if ((body.array("modalities") ?? []).some((modality) => modality !== "text")) {
     throw body.unsupported("modalities", "this model writes text only");
-  }
-}
-
-function refuseFormats(body: FieldReader): void {
-  const format = body.object("response_format");
-  if (format === undefined) return;
-  const types = ["text", "json_object", "json_schema"] as const;
-  const type = format.oneOf("type", types) ?? format.missing("type");
-  if (type !== "text") {
-    throw body.unsupported("response_format", `${type} needs constrained decoding; use text`);
   }
 }

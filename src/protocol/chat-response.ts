@@ -9,18 +9,14 @@ import type {
   ChatCompletionToolCall,
   ChatDelta,
   ChatFinishReason,
-  ChatUsage,
 } from "./chat-types.ts";
+import { SYSTEM_FINGERPRINT, textOf, toChatUsage } from "./choice-fields.ts";
 import type {
   OutputFunctionCall,
   OutputItem,
   ResponseEvent,
   ResponseObject,
-  Usage,
 } from "./responses-types.ts";
-
-/** Clients only compare it between answers; sampling here depends on the model alone. */
-const SYSTEM_FINGERPRINT = "fp_warmloop";
 
 /** `response` is completed or incomplete. */
 export function toChatCompletion(id: string, response: ResponseObject): ChatCompletion {
@@ -116,23 +112,6 @@ function finishReasonOf(response: ResponseObject): ChatFinishReason {
   if (response.incomplete_details?.reason === "max_output_tokens") return "length";
   if (response.incomplete_details?.reason === "content_filter") return "content_filter";
   return response.output.some(isFunctionCall) ? "tool_calls" : "stop";
-}
-
-function toChatUsage(usage: Usage | null): ChatUsage | null {
-  if (usage === null) return null;
-  return {
-    prompt_tokens: usage.input_tokens,
-    completion_tokens: usage.output_tokens,
-    total_tokens: usage.total_tokens,
-    prompt_tokens_details: { cached_tokens: usage.input_tokens_details.cached_tokens },
-    completion_tokens_details: { reasoning_tokens: usage.output_tokens_details.reasoning_tokens },
-  };
-}
-
-function textOf(output: readonly OutputItem[]): string {
-  return output
-    .flatMap((item) => (item.type === "message" ? item.content.map((part) => part.text) : []))
-    .join("");
 }
 
 function toToolCall(call: OutputFunctionCall): ChatCompletionToolCall {

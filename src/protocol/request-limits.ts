@@ -3,6 +3,7 @@ import { invalidRequest } from "./api-error.ts";
 
 export const MAX_INPUT_ITEMS = 4096;
 export const MAX_TOOLS = 512;
+export const MAX_PROMPTS = 128;
 export const MAX_CALL_ID_CHARS = 64;
 export const MAX_TEXT_BYTES = 10 * 1024 * 1024;
 export const MAX_STOP_STRINGS = 4;

@@ -37,8 +37,10 @@ export async function runTurn(
   const onEvent = (event: TurnEvent) => {
     if (signal.aborted) return;
     if (event.type === "queued") emitter.queued();
-    else if (event.type === "admitted") emitter.inProgress();
-    else {
+    else if (event.type === "admitted") {
+      emitter.inProgress();
+      if (turn.leadingText) emitter.push([{ type: "text", delta: turn.leadingText }]);
+    } else {
       emitter.push(event.events);
       stopwatch.mark();
     }

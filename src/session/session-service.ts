@@ -16,15 +16,23 @@ import type {
   ResponseObject,
   ResponsesRequest,
 } from "../protocol/responses-types.ts";
-import type { TextModel } from "../text/text-types.ts";
+import type { TextModel, ToolFormat } from "../text/text-types.ts";
 import { extendContext } from "./context-items.ts";
 import { ContinuationCache } from "./continuation-cache.ts";
 import type { LaneState } from "./lane-state.ts";
 import { PromptBuilder } from "./prompt-builder.ts";
+import { promptText, rawPrompt } from "./raw-prompt.ts";
 import { ResponseStore } from "./response-store.ts";
 import { runTurn } from "./run-turn.ts";
 import { runWarmup } from "./run-warmup.ts";
-import type { ConnectionState, SessionService, TurnContext } from "./session-types.ts";
+import type {
+  CompletionTurn,
+  ConnectionState,
+  RunResponse,
+  SessionService,
+  TurnContext,
+} from "./session-types.ts";
+import { contextError } from "./turn-failure.ts";
 import type { Turn, TurnDependencies, TurnOutcome } from "./turn.ts";
 
 export interface SessionOptions {
@@ -79,6 +87,28 @@ class Session implements SessionService {
     return outcome.response;
   }
 
+  prepareCompletion({ prompt, request, echo }: CompletionTurn): RunResponse {
+    const { metrics, textModel, endpoint, clock } = this.#options;
+    const prepared = {
+      request,
+      head: { instructions: null, tools: [], date: new Date(clock.unixSeconds() * 1000) },
+      items: [],
+      prompt: rawPrompt(prompt, textModel, endpoint.info.vocab),
+      parent: undefined,
+      continuesText: true,
+      ...(echo && { leadingText: promptText(prompt, textModel) }),
+      isContinuable: false,
+    };
+    const dependencies = this.#dependencies(undefined);
+    const tooLong = contextError(prepared, dependencies);
+    if (tooLong) throw tooLong;
+    return async (context, emit, signal) => {
+      metrics.recordReceived(context.transport, context.receivedBytes);
+      const turn: Turn = { ...prepared, responseId: randomId("resp"), context };
+      return (await runTurn(turn, dependencies, emit, signal)).response;
+    };
+  }
+
   async close(): Promise<void> {
     this.#shutdown.abort();
     this.#store.clear();
@@ -104,7 +134,7 @@ class Session implements SessionService {
   #prepare(request: ResponsesRequest, context: TurnContext) {
     const prompts = this.#prompts;
     if (!prompts) {
-      const message = `the model "${this.modelId}" has no chat template: only completions work`;
+      const message = `the model "${this.modelId}" has no chat template: only /v1/completions works`;
       throw invalidRequest("unsupported_parameter", message, "model");
     }
     const parent = this.#resolveParent(request, context);
@@ -122,11 +152,15 @@ class Session implements SessionService {
       items,
       prompt,
       parent,
+      continuesText: false,
       isContinuable: context.connection !== undefined || request.store,
     };
+    return { turn, dependencies: this.#dependencies(prompts.template.toolFormat) };
+  }
+
+  #dependencies(toolFormat: ToolFormat | undefined): TurnDependencies {
     const { reportError = warn } = this.#options;
-    const { toolFormat } = prompts.template;
-    return { turn, dependencies: { ...this.#options, toolFormat, reportError } };
+    return { ...this.#options, toolFormat, reportError };
   }
 
   #resolveParent(request: ResponsesRequest, context: TurnContext): LaneState | undefined {

@@ -2,6 +2,7 @@
  * The session as the gateway sees it. One `SessionService` serves all connections; a
  * `ConnectionState` holds the lanes of one WebSocket (or of nothing, for HTTP).
  */
+import type { CompletionPrompt } from "../protocol/completion-types.ts";
 import type {
   ResponseEvent,
   ResponseObject,
@@ -29,6 +30,22 @@ export interface TurnContext {
   readonly receivedMs: number;
 }
 
+/** Runs one response, as `SessionService.createResponse` says. */
+export type RunResponse = (
+  context: TurnContext,
+  emit: (event: ResponseEvent) => void,
+  signal: AbortSignal,
+) => Promise<ResponseObject>;
+
+/** One prompt of a completion request. */
+export interface CompletionTurn {
+  readonly prompt: CompletionPrompt;
+  /** Its input is not looked at. */
+  readonly request: ResponsesRequest;
+  /** The output begins with the prompt's own text. */
+  readonly echo: boolean;
+}
+
 export interface SessionService {
   readonly modelId: string;
   /** Tokens a prompt and its output may have together. */
@@ -47,5 +64,10 @@ export interface SessionService {
     emit: (event: ResponseEvent) => void,
     signal: AbortSignal,
   ): Promise<ResponseObject>;
+  /**
+   * Encodes a raw prompt and returns what continues it: no template, no tools, no parent, and nothing
+   * can continue from the response. @throws {ApiError} for a prompt that cannot be continued
+   */
+  prepareCompletion(completion: CompletionTurn): RunResponse;
   close(): Promise<void>;
 }

@@ -6,8 +6,11 @@ import type { ResponseEmitter } from "./response-emitter.ts";
 import type { Turn, TurnDependencies, TurnOutcome } from "./turn.ts";
 
 /** The prompt and one more token must fit. */
-export function contextError(turn: Turn, { endpoint }: TurnDependencies): ApiError | undefined {
-  const numTokens = turn.prompt.tokens.length;
+export function contextError(
+  { prompt }: Pick<Turn, "prompt">,
+  { endpoint }: TurnDependencies,
+): ApiError | undefined {
+  const numTokens = prompt.tokens.length;
   if (numTokens < endpoint.info.context) return undefined;
   return engineApiError(
     "ERR_CONTEXT_TOO_LONG",

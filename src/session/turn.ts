@@ -26,7 +26,8 @@ export const START_GRACE_MS = 50;
 export interface TurnDependencies {
   readonly modelId: string;
   readonly textModel: TextModel;
-  readonly toolFormat: ToolFormat;
+  /** undefined: calls are not looked for in the output. */
+  readonly toolFormat: ToolFormat | undefined;
   readonly endpoint: EngineEndpoint;
   readonly metrics: Metrics;
   readonly clock: Clock;
@@ -43,6 +44,10 @@ export interface Turn {
   readonly items: readonly InputItem[];
   readonly prompt: Prompt;
   readonly parent: LaneState | undefined;
+  /** The output goes on where the prompt's text ends, instead of being a message of its own. */
+  readonly continuesText: boolean;
+  /** Stands in front of the output. */
+  readonly leadingText?: string;
   /** The sequence is worth keeping: somebody can continue from this response. */
   readonly isContinuable: boolean;
 }
@@ -56,16 +61,19 @@ export interface TurnOutcome {
 export function engineOptions(turn: Turn, dependencies: TurnDependencies): TurnOptions {
   const { request } = turn;
   const room = dependencies.endpoint.info.context - turn.prompt.tokens.length;
+  const { toolFormat } = dependencies;
   const hasCalls = request.functionTools.length > 0 && request.toolChoice !== "none";
   return {
     tenantSalt: turn.context.tenant,
     sampling: samplingOptions(request, dependencies.textModel.samplingDefaults),
     maxOutputTokens: Math.min(request.maxOutputTokens ?? room, room),
     stop: request.stop,
-    ...(hasCalls && {
-      toolFormat: dependencies.toolFormat,
-      toolNames: request.functionTools.map((tool) => tool.name),
-    }),
+    continuesText: turn.continuesText,
+    ...(hasCalls &&
+      toolFormat !== undefined && {
+        toolFormat,
+        toolNames: request.functionTools.map((tool) => tool.name),
+      }),
     stopAfterCall: !request.parallelToolCalls,
     keepSequence: turn.isContinuable,
     prefillOnly: !request.generate,

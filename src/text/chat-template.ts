@@ -4,6 +4,7 @@
  * is guarded before the template sees it.
  */
 
+import { isJsonObject } from "./checkpoint-files.ts";
 import { callsAsText, conformMessages, parseArguments } from "./conform-messages.ts";
 import type { Guard } from "./guard.ts";
 import { JinjaProgram } from "./jinja-program.ts";
@@ -31,28 +32,43 @@ export interface ChatTemplateParts {
   readonly guard: Guard;
 }
 
-/**
- * undefined when there is no template and no known marker token.
- * @throws {TemplateError} when the override does not parse
- */
-export function createChatTemplate(parts: ChatTemplateParts): ChatTemplate | undefined {
+export interface ChosenTemplate {
+  /** undefined: there is no template and no known marker token. */
+  readonly template: ChatTemplate | undefined;
+  /** For the operator, when chat is not what the checkpoint's author meant. */
+  readonly warning: string | undefined;
+}
+
+const OVERRIDE_HINT = "--chat-template FILE gives another";
+
+/** @throws {TemplateError} when the override does not parse */
+export function chooseChatTemplate(parts: ChatTemplateParts): ChosenTemplate {
   const hasChatMl = parts.hasToken("<|im_start|>") && parts.hasToken("<|im_end|>");
-  const own = hasChatMl
-    ? CHATML_TOOLS_TEMPLATE
-    : parts.hasToken("<start_of_turn>")
-      ? TURNS_TEMPLATE
-      : undefined;
-  if (parts.override !== undefined) {
-    return new ModelChatTemplate(parts.override, hasChatMl, parts);
+  const given = parts.override ?? parts.source;
+  const own = given === undefined ? ownTemplate(hasChatMl, parts) : undefined;
+  const source = given ?? own?.source;
+  if (source === undefined) {
+    const warning = `the model has no chat template and no marker tokens of a known one: only /v1/completions works; ${OVERRIDE_HINT}`;
+    return { template: undefined, warning };
   }
-  const source = parts.source ?? own;
-  if (source === undefined) return undefined;
   try {
-    return new ModelChatTemplate(source, hasChatMl, parts);
+    return { template: new ModelChatTemplate(source, hasChatMl, parts), warning: own?.warning };
   } catch (error) {
-    if (error instanceof TemplateError) return new UnusableChatTemplate(error, parts.guard);
-    throw error;
+    if (!(error instanceof TemplateError) || parts.override !== undefined) throw error;
+    const warning = `the model's chat template does not parse (${error.message}): only /v1/completions works; ${OVERRIDE_HINT}`;
+    return { template: new UnusableChatTemplate(error, parts.guard), warning };
   }
+}
+
+/** One of our own for a checkpoint without a template, by its marker tokens. */
+function ownTemplate(hasChatMl: boolean, { hasToken }: ChatTemplateParts) {
+  const warning = (name: string, marker: string): string =>
+    `the model has no chat template: chat uses ${name}, for its tokens ${marker}; ${OVERRIDE_HINT}`;
+  if (hasChatMl) {
+    return { source: CHATML_TOOLS_TEMPLATE, warning: warning("ChatML", "<|im_start|>") };
+  }
+  if (!hasToken("<start_of_turn>")) return undefined;
+  return { source: TURNS_TEMPLATE, warning: warning("plain turns", "<start_of_turn>") };
 }
 
 /** Stands for a template that does not parse: everything but chat works without it. */
@@ -119,13 +135,13 @@ class ModelChatTemplate implements ChatTemplate {
     messages: readonly ChatMessage[],
     options: RenderOptions,
   ): RenderedText {
+    const tools = options.tools.map((tool) => this.#templateTool(tool, traits));
     const variables = {
       ...this.#tokens,
       messages: conformMessages(messages, traits).map((message) =>
         this.#templateMessage(message, traits),
       ),
-      tools:
-        options.tools.length > 0 ? options.tools.map((tool) => this.#templateTool(tool)) : null,
+      tools: tools.length > 0 || traits.needsToolList ? tools : null,
       documents: null,
       add_generation_prompt: options.addGenerationPrompt,
     };
@@ -157,8 +173,14 @@ class ModelChatTemplate implements ChatTemplate {
     return this.#guard.guardJson(parsed ?? text);
   }
 
-  #templateTool({ type, function: declared }: ChatTool): object {
-    return { type, function: this.#guard.guardJson(definedOnly(declared)) };
+  #templateTool({ type, function: declared }: ChatTool, traits: TemplateTraits): object {
+    const { parameters } = declared;
+    const isBare = isJsonObject(parameters) && !isJsonObject(parameters.properties);
+    const whole =
+      traits.needsToolProperties && isBare
+        ? { ...declared, parameters: { ...parameters, properties: {} } }
+        : declared;
+    return { type, function: this.#guard.guardJson(definedOnly(whole)) };
   }
 }
 

@@ -17,7 +17,7 @@ export function conformMessages(
     conformSystem(conformCalls(message, traits), index === 0, traits),
   );
   const paired = traits.takesLoneResults ? conformed : loneResultsAsText(conformed);
-  return traits.needsAlternation ? alternate(paired) : paired;
+  return traits.needsAlternation ? alternate(unansweredCallsAsText(paired)) : paired;
 }
 
 /** `arguments` of a call parsed, or undefined when they are no JSON object. */
@@ -33,15 +33,32 @@ export function parseArguments(text: string): Readonly<Record<string, unknown>> 
 
 /** Calls and results as text of ordinary turns, for templates that know neither. */
 export function callsAsText(messages: readonly ChatMessage[]): readonly ChatMessage[] {
-  return messages.map((message) => {
-    if (message.role === "tool")
-      return { role: "user", content: toolResponseBlock(message.content) };
-    return message.tool_calls ? appendCallText(message, message.tool_calls, []) : message;
-  });
+  return messages.map(toolPartAsText);
+}
+
+function toolPartAsText(message: ChatMessage): ChatMessage {
+  if (message.role === "tool") return resultAsText(message);
+  return message.tool_calls ? appendCallText(message, message.tool_calls, []) : message;
 }
 
 function resultAsText(message: ChatMessage): ChatMessage {
   return { role: "user", content: toolResponseBlock(message.content) };
+}
+
+/**
+ * Templates that check alternation do not count calls and results as turns: where the user went on
+ * instead of the assistant, they would see two user turns in a row.
+ */
+function unansweredCallsAsText(messages: readonly ChatMessage[]): readonly ChatMessage[] {
+  let isUnanswered = false;
+  return messages.map((message, index) => {
+    if (message.role === "tool") return isUnanswered ? resultAsText(message) : message;
+    if (!message.tool_calls?.length) return message;
+    let next = index + 1;
+    while (messages[next]?.role === "tool") next++;
+    isUnanswered = next < messages.length && messages[next]?.role !== "assistant";
+    return isUnanswered ? toolPartAsText(message) : message;
+  });
 }
 
 function loneResultsAsText(messages: readonly ChatMessage[]): readonly ChatMessage[] {

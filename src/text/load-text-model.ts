@@ -5,7 +5,7 @@
 
 import path from "node:path";
 import type { ModelInspection } from "../native/addon-types.ts";
-import { createChatTemplate } from "./chat-template.ts";
+import { chooseChatTemplate } from "./chat-template.ts";
 import { type CheckpointFiles, isJsonObject, readCheckpointFiles } from "./checkpoint-files.ts";
 import { ggufTokenizerDefinition } from "./gguf-tokenizer.ts";
 import { Guard } from "./guard.ts";
@@ -39,7 +39,7 @@ export function loadTextModel(
   const pieces = new Set(definition.pieces);
   const textOf = (id: number | undefined): string | undefined =>
     id === undefined ? undefined : definition.pieces[id];
-  const chatTemplate = createChatTemplate({
+  const { template, warning } = chooseChatTemplate({
     override: options.chatTemplate,
     source: source.chatTemplate,
     hasToken: (text) => pieces.has(text),
@@ -49,12 +49,13 @@ export function loadTextModel(
   });
   return {
     tokenizer,
-    chatTemplate,
+    chatTemplate: template,
+    chatWarning: warning,
     samplingDefaults: source.samplingDefaults,
     createOutputDecoder: (decoderOptions) =>
       new StreamOutputDecoder(texts, {
         ...decoderOptions,
-        stripLeadingSpace: definition.stripLeadingSpace,
+        stripLeadingSpace: definition.stripLeadingSpace && decoderOptions.continuesText !== true,
       }),
   };
 }

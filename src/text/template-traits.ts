@@ -10,6 +10,10 @@ import { TemplateError } from "./text-errors.ts";
 export interface TemplateTraits {
   /** Tools, calls and results are shown. */
   readonly showsTools: boolean;
+  /** Without tools the template wants an empty list instead of null. */
+  readonly needsToolList: boolean;
+  /** Every tool must have `parameters.properties`, be it empty. */
+  readonly needsToolProperties: boolean;
   /** A system message at the front is shown. */
   readonly leadingSystem: boolean;
   /** A system message between other turns is shown where it stands. */
@@ -33,6 +37,10 @@ const TOOL = {
   type: "function",
   function: { name: "probe", description: "", parameters: { type: "object", properties: {} } },
 };
+const BARE_TOOL = {
+  type: "function",
+  function: { name: "probe", description: "", parameters: { type: "object" } },
+};
 
 export function probeTemplate(
   program: JinjaProgram,
@@ -47,8 +55,11 @@ export function probeTemplate(
       throw error;
     }
   };
+  const question = [say("user", "q1")];
+  const needsToolList = render(question, null) === "" && render(question, []) !== "";
+  const noTools = needsToolList ? [] : null;
   const shows = (...messages: readonly ProbeMessage[]): boolean =>
-    appearInOrder(render(messages, null), messages);
+    appearInOrder(render(messages, noTools), messages);
   const tools = [TOOL];
   const call = (args: unknown, id: string): string =>
     render([say("user", "q1"), callMessage(args, id), resultMessage(id)], tools);
@@ -57,6 +68,8 @@ export function probeTemplate(
   const asText = call('{"k": "v5"}', id);
   const asObject = call({ k: "v5" }, id);
   return {
+    needsToolList,
+    needsToolProperties: render(question, [BARE_TOOL]) === "" && render(question, tools) !== "",
     showsTools: program.reads("tools") && [asText, asObject].some((text) => text.includes("v5")),
     leadingSystem: shows(say("system", "s1"), say("user", "q1")),
     systemInPlace: shows(

@@ -86,6 +86,8 @@ export type OutputEvent =
 
 export interface OutputDecoderOptions {
   readonly stop: readonly string[];
+  /** The output goes on in the middle of a text; else it starts one, as a message does. */
+  readonly continuesText?: boolean;
   /** undefined: calls are not parsed, everything is text. */
   readonly toolFormat?: ToolFormat;
   /** Names that may be called; a call to another name stays text. */
@@ -111,6 +113,8 @@ export interface TextModel {
   readonly tokenizer: Tokenizer;
   /** undefined: the checkpoint has no template and no known markers; chat is refused. */
   readonly chatTemplate: ChatTemplate | undefined;
+  /** For the operator: the template is missing, broken or a guess. */
+  readonly chatWarning: string | undefined;
   /** From generation_config.json, else undefined fields. */
   readonly samplingDefaults: {
     readonly temperature?: number;

@@ -14,7 +14,6 @@ const CONSTRAINED = "JSON schemas, forced tool calls and strict tools need const
 const SCRIPTED = "needs a hook that sets the model's text";
 const ENDLESS = "needs a model that never ends; endless-answers.test.ts has the behaviour";
 const HARNESS = "the agent loop is not built yet";
-const COMPLETIONS = "the route /v1/completions is not built yet";
 const SPECULATION = "speculative decoding is not built yet";
 const GEMMA = "the gemma3 architecture is not built yet";
 
@@ -24,12 +23,10 @@ const GEMMA = "the gemma3 architecture is not built yet";
  */
 const NOT_YET: Readonly<Record<string, string>> = {
   "API-03": CONSTRAINED,
-  "API-08": COMPLETIONS,
   "API-10": CONSTRAINED,
   "STR-01": CONSTRAINED,
   "STR-02": CONSTRAINED,
   "STR-03": CONSTRAINED,
-  "STR-04": COMPLETIONS,
   "STR-08": "the default model ends this answer after 5 tokens (llama.cpp too), the case wants 20",
   "TG-01": CONSTRAINED,
   "TG-03": CONSTRAINED,

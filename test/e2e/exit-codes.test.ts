@@ -3,6 +3,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
+import { TINY_MODEL } from "../fixture-models.ts";
 import { runCli } from "./cli-process.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "warmloop-exit-"));
@@ -64,6 +65,16 @@ describe("a start that cannot be ends with one line and its code", () => {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
     expect(stderr).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f]/);
     expect(exitCode).toBe(3);
+  });
+
+  test.each([
+    ["that is not there", "no-such.jinja", /no-such\.jinja.*no such file/],
+    ["that does not parse", makeFile("broken.jinja", "{% for %}"), /broken\.jinja/],
+  ])("a chat template %s: usage, 2", async (_what, file, message) => {
+    const args = ["serve", "--port", "0", "--model", TINY_MODEL, "--chat-template", file];
+    const { exitCode, stderr } = await runCli(args);
+    expect(stderr).toMatch(message);
+    expect(exitCode).toBe(2);
   });
 
   test("KV memory that cannot be: 3, and what would fit", async () => {

@@ -1,4 +1,5 @@
 /** A session that needs no model: it answers with given words, and can be held and looked into. */
+import { invalidRequest } from "../../../src/protocol/api-error.ts";
 import type {
   OutputItem,
   ResponseEvent,
@@ -7,13 +8,17 @@ import type {
   ResponsesRequest,
 } from "../../../src/protocol/responses-types.ts";
 import type {
+  CompletionTurn,
   ConnectionState,
+  RunResponse,
   SessionService,
   TurnContext,
 } from "../../../src/session/session-types.ts";
 
 export interface FakeTurn {
   readonly request: ResponsesRequest;
+  /** Of a completion. */
+  readonly completion?: CompletionTurn;
   readonly context: TurnContext;
   readonly signal: AbortSignal;
   readonly response: ResponseObject;
@@ -39,15 +44,31 @@ export class FakeSession implements SessionService {
     };
   }
 
-  async createResponse(
+  createResponse(
     request: ResponsesRequest,
+    ...where: Parameters<RunResponse>
+  ): Promise<ResponseObject> {
+    return this.#run({ request }, ...where);
+  }
+
+  prepareCompletion(completion: CompletionTurn): RunResponse {
+    const { request, prompt } = completion;
+    if ("text" in prompt && prompt.text === "") {
+      throw invalidRequest("invalid_value", "no tokens", prompt.path);
+    }
+    return (...where) => this.#run({ request, completion }, ...where);
+  }
+
+  async #run(
+    asked: Pick<FakeTurn, "request" | "completion">,
     context: TurnContext,
     emit: (event: ResponseEvent) => void,
     signal: AbortSignal,
   ): Promise<ResponseObject> {
+    const { request } = asked;
     let sequenceNumber = 0;
     const turn: FakeTurn = {
-      request,
+      ...asked,
       context,
       signal,
       response: responseObject(`resp_${this.turns.length}`, request),
@@ -125,7 +146,7 @@ export function holdUntilAborted(turn: FakeTurn): Promise<ResponseObject> {
   });
 }
 
-function messageItem(text: string): OutputItem {
+export function messageItem(text: string): OutputItem {
   const content = [{ type: "output_text" as const, text, annotations: [], logprobs: [] }];
   return { id: "msg_1", type: "message", role: "assistant", status: "completed", content };
 }

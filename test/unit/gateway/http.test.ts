@@ -374,7 +374,6 @@ describe("routes", () => {
     ["PATCH", "/v1/responses/resp_1", "405 method_not_allowed", "GET, DELETE"],
     ["GET", "/v1/responses/resp_1", "400 unsupported_parameter", null],
     ["DELETE", "/v1/responses/resp_1", "400 unsupported_parameter", null],
-    ["POST", "/v1/completions", "400 unsupported_parameter", null],
     ["POST", "/v1/responses/compact", "400 unsupported_parameter", null],
     ["GET", "/nowhere?key=sk-1", "404 null", null],
     ["GET", "/v1/models/%ZZ", "400 null", null],

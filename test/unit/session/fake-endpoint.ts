@@ -55,7 +55,7 @@ export class FakeEndpoint implements EngineEndpoint {
       isa: "ref",
       numLayers: 1,
       hidden: 1,
-      vocab: 1,
+      vocab: 1_000_000,
       context: contextTokens,
       numKvBlocks: 1,
       threads: 1,

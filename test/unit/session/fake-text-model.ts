@@ -104,6 +104,7 @@ export function createFakeTextModel(): FakeTextModel {
   return {
     tokenizer: new FakeTokenizer(),
     chatTemplate: createFakeTemplate(),
+    chatWarning: undefined,
     samplingDefaults: {},
     createOutputDecoder(): OutputDecoder {
       throw new Error("the session does not decode");

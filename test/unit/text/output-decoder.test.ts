@@ -109,6 +109,13 @@ describe("text", () => {
     const ids = spm.tokenizer.encodePlain("the end", { parseSpecial: false, addBos: false });
     expect(textOf([...decoder.push(ids), ...decoder.finish()])).toBe("the end");
   });
+
+  test("where the output continues a text, that space is", () => {
+    const spm = goldenModel("llama-spm");
+    const decoder = spm.createOutputDecoder({ stop: [], continuesText: true });
+    const ids = spm.tokenizer.encodePlain("the end", { parseSpecial: false, addBos: false });
+    expect(textOf([...decoder.push(ids), ...decoder.finish()])).toBe(" the end");
+  });
 });
 
 describe("stop strings", () => {
