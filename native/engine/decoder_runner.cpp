@@ -5,11 +5,11 @@
 
 namespace wl::engine {
 
-backend::KvCache kv_cache_shape(const models::ModelConfig& config, backend::KvDType kv_type,
-                                int num_blocks) {
+backend::KvCache kv_cache_shape(const models::ModelConfig& config, const models::KvGroup& group,
+                                backend::KvDType kv_type, int num_blocks) {
   backend::KvCache cache;
   cache.dtype = kv_type;
-  cache.num_layers = config.num_layers;
+  cache.num_layers = group.num_layers;
   cache.num_blocks = num_blocks;
   cache.num_kv_heads = config.num_kv_heads;
   cache.head_dim = config.head_dim;
@@ -25,18 +25,24 @@ DecoderRunner::DecoderRunner(std::unique_ptr<backend::Backend> backend,
 Result<std::unique_ptr<DecoderRunner>> DecoderRunner::create(
     std::unique_ptr<backend::Backend> backend,
     std::shared_ptr<const models::DecoderWeights> weights, backend::KvDType kv_type,
-    int num_blocks) {
+    const std::vector<int>& num_blocks) {
   std::unique_ptr<DecoderRunner> runner(new DecoderRunner(std::move(backend), std::move(weights)));
-  runner->cache_ = kv_cache_shape(runner->weights_->config, kv_type, num_blocks);
-  if (!runner->k_.allocate(runner->cache_.k_bytes()) ||
-      !runner->v_.allocate(runner->cache_.v_bytes())) {
-    return Error{ErrorCode::kModelMemory,
-                 "no memory for a KV cache of " +
-                     std::to_string(runner->cache_.k_bytes() + runner->cache_.v_bytes()) +
-                     " bytes"};
+  const models::ModelConfig& config = runner->weights_->config;
+  const models::KvLayout layout = models::kv_layout(config);
+  for (size_t g = 0; g < layout.groups.size(); ++g) {
+    backend::KvCache cache = kv_cache_shape(config, layout.groups[g], kv_type, num_blocks[g]);
+    AlignedBuffer k, v;
+    if (!k.allocate(cache.k_bytes()) || !v.allocate(cache.v_bytes())) {
+      return Error{ErrorCode::kModelMemory, "no memory for a KV cache of " +
+                                                std::to_string(cache.k_bytes() + cache.v_bytes()) +
+                                                " bytes"};
+    }
+    cache.k = k.data();
+    cache.v = v.data();
+    runner->caches_.push_back(cache);
+    runner->buffers_.push_back(std::move(k));
+    runner->buffers_.push_back(std::move(v));
   }
-  runner->cache_.k = runner->k_.data();
-  runner->cache_.v = runner->v_.data();
   return runner;
 }
 
@@ -53,15 +59,25 @@ Status DecoderRunner::forward(const StepBatch& batch, float* logits) {
   }
   input.num_logits = static_cast<int>(batch.logit_rows.size());
   input.logit_rows = batch.logit_rows.data();
-  decoder_.forward(input, {&cache_, 1}, logits);
+  decoder_.forward(input, caches_, logits);
   return {};
 }
 
-void DecoderRunner::copy_block(int32_t from, int32_t to, int /*num_slots*/) {
+void DecoderRunner::copy_block(int group, int32_t from, int32_t to, int /*num_slots*/) {
   // Whole blocks: keys lie transposed, so the slots in use are not contiguous, and the rest of the
   // copy is overwritten before it is read.
-  std::memcpy(cache_.k_block(0, to, 0), cache_.k_block(0, from, 0), cache_.k_block_bytes());
-  std::memcpy(cache_.v_block(0, to, 0), cache_.v_block(0, from, 0), cache_.v_block_bytes());
+  const backend::KvCache& cache = caches_[static_cast<size_t>(group)];
+  std::memcpy(cache.k_block(0, to, 0), cache.k_block(0, from, 0), cache.k_block_bytes());
+  std::memcpy(cache.v_block(0, to, 0), cache.v_block(0, from, 0), cache.v_block_bytes());
+}
+
+std::vector<kv::KvGroupConfig> DecoderRunner::kv_groups() const {
+  const models::KvLayout layout = models::kv_layout(weights_->config);
+  std::vector<kv::KvGroupConfig> groups;
+  for (size_t g = 0; g < caches_.size(); ++g) {
+    groups.push_back({layout.groups[g].window, caches_[g].num_blocks});
+  }
+  return groups;
 }
 
 }  // namespace wl::engine

@@ -2,6 +2,7 @@
 // ModelRunner over a Decoder and the KV tensors of one engine. Engine thread only.
 
 #include <memory>
+#include <vector>
 
 #include "backend/backend.h"
 #include "base/aligned_buffer.h"
@@ -12,17 +13,18 @@ namespace wl::engine {
 
 class DecoderRunner : public ModelRunner {
  public:
-  /// Allocates `num_blocks` KV blocks. Errors: ERR_MODEL_MEMORY.
+  /// Allocates num_blocks[g] KV blocks for each group g of models::kv_layout().
+  /// Errors: ERR_MODEL_MEMORY.
   static Result<std::unique_ptr<DecoderRunner>> create(
       std::unique_ptr<backend::Backend> backend,
       std::shared_ptr<const models::DecoderWeights> weights, backend::KvDType kv_type,
-      int num_blocks);
+      const std::vector<int>& num_blocks);
 
   Status forward(const StepBatch& batch, float* logits) override;
-  void copy_block(int32_t from, int32_t to, int num_slots) override;
+  void copy_block(int group, int32_t from, int32_t to, int num_slots) override;
   int vocab() const override { return weights_->config.vocab; }
   int block_size() const override { return backend::kKvBlockSize; }
-  int num_blocks() const override { return cache_.num_blocks; }
+  std::vector<kv::KvGroupConfig> kv_groups() const override;
 
  private:
   DecoderRunner(std::unique_ptr<backend::Backend> backend,
@@ -31,12 +33,12 @@ class DecoderRunner : public ModelRunner {
   std::unique_ptr<backend::Backend> backend_;
   std::shared_ptr<const models::DecoderWeights> weights_;
   models::Decoder decoder_;
-  backend::KvCache cache_;
-  AlignedBuffer k_, v_;
+  std::vector<backend::KvCache> caches_;  // one for each group
+  std::vector<AlignedBuffer> buffers_;    // K and V of each
 };
 
-/// A cache description for a model, without memory: what a block costs.
-backend::KvCache kv_cache_shape(const models::ModelConfig& config, backend::KvDType kv_type,
-                                int num_blocks);
+/// A description of a group's cache, without memory: what a block costs.
+backend::KvCache kv_cache_shape(const models::ModelConfig& config, const models::KvGroup& group,
+                                backend::KvDType kv_type, int num_blocks);
 
 }  // namespace wl::engine

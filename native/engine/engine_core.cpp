@@ -7,9 +7,13 @@
 namespace wl::engine {
 namespace {
 
-SchedulerConfig scheduler_config(const EngineConfig& config) {
-  const int chunk =
-      config.max_prefill_chunk > 0 ? config.max_prefill_chunk : config.max_batch_tokens;
+SchedulerConfig scheduler_config(const EngineConfig& config, const RequestLimits& limits,
+                                 const ModelRunner& runner) {
+  int chunk = config.max_prefill_chunk > 0 ? config.max_prefill_chunk : config.max_batch_tokens;
+  for (const kv::KvGroupConfig& group : runner.kv_groups()) {
+    chunk = std::min(chunk,
+                     kv::max_step_tokens(group, runner.block_size(), limits.max_sequence_tokens));
+  }
   return {config.max_batch_tokens, config.max_running, chunk};
 }
 
@@ -18,10 +22,10 @@ SchedulerConfig scheduler_config(const EngineConfig& config) {
 EngineCore::EngineCore(ModelRunner& runner, const EngineConfig& config)
     : runner_(runner),
       limits_(request_limits(config, runner)),
-      kv_({runner.num_blocks(), runner.block_size(), config.fingerprint,
+      kv_({runner.kv_groups(), runner.block_size(), config.fingerprint,
            config.enable_prefix_cache}),
       sequences_(kv_),
-      scheduler_(scheduler_config(config), kv_, sequences_) {}
+      scheduler_(scheduler_config(config, limits_, runner), kv_, sequences_) {}
 
 // ---- commands ----------------------------------------------------------------------------------
 
@@ -139,6 +143,7 @@ void EngineCore::rewind(Request& request) {
 void EngineCore::settle(Sequence& sequence, bool keep) {
   sequence.request = nullptr;
   kv_.trim(sequence.blocks, sequence.num_computed_tokens);
+  kv_.mark_branch_point(sequence.blocks, sequence.num_computed_tokens);
   while (!sequence.pending.empty()) {
     const auto operation = sequence.pending.front();
     sequence.pending.pop_front();
@@ -199,9 +204,9 @@ void EngineCore::run_step() {
     event_of(*request).is_admitted = true;
   }
   for (const kv::BlockCopy& copy : plan.copies) {
-    runner_.copy_block(copy.from, copy.to, copy.num_slots);
+    runner_.copy_block(copy.group, copy.from, copy.to, copy.num_slots);
   }
-  const BuiltBatch built = build_batch(plan, kv_.block_size());
+  const BuiltBatch built = build_batch(plan, kv_.num_groups(), kv_.block_size());
   const size_t vocab = static_cast<size_t>(limits_.vocab);
   logits_.resize(built.batch.logit_rows.size() * vocab);
   if (const Status status = runner_.forward(built.batch, logits_.data()); !status.ok()) {
@@ -329,9 +334,13 @@ EngineStats EngineCore::stats() const {
   stats.num_waiting = scheduler_.num_preempted_waiting();
   stats.num_running = scheduler_.num_running();
   stats.num_live_sequences = sequences_.num_live();
-  stats.num_blocks = kv_.num_blocks();
-  stats.num_free_blocks = kv_.num_free_blocks();
-  stats.num_cached_blocks = kv_.num_cached_blocks();
+  stats.num_blocks = kv_.group(0).num_blocks();
+  stats.num_free_blocks = kv_.group(0).num_free();
+  stats.num_cached_blocks = kv_.group(0).num_cached();
+  for (int g = 1; g < kv_.num_groups(); ++g) {
+    stats.num_window_blocks += kv_.group(g).num_blocks();
+    stats.num_free_window_blocks += kv_.group(g).num_free();
+  }
   stats.block_size = kv_.block_size();
   stats.hashed_tokens = kv_.num_hashed_tokens();
   stats.num_preemptions = scheduler_.num_preemptions();

@@ -7,13 +7,15 @@
 #include <vector>
 
 #include "base/result.h"
+#include "kv/kv_group.h"
 
 namespace wl::engine {
 
 /// Where one KV group (models/kv_layout.h) keeps the tokens of a step.
 struct KvGroupBatch {
-  std::vector<int32_t> slot_mapping;        // [num_tokens] block_id * block_size + offset
-  std::vector<int32_t> block_tables;        // flat; sequence s starts at block_table_starts[s]
+  std::vector<int32_t> slot_mapping;  // [num_tokens] block_id * block_size + offset
+  /// Flat; sequence s starts at block_table_starts[s]. -1: a block that the window has passed.
+  std::vector<int32_t> block_tables;
   std::vector<int32_t> block_table_starts;  // [num_seqs + 1]
 };
 
@@ -36,11 +38,13 @@ class ModelRunner {
   /// Stores K and V of every token at its slot, attends through the block tables and writes logits
   /// [num_logits, vocab] float32, rows in the order of `logit_rows`.
   virtual Status forward(const StepBatch& batch, float* logits) = 0;
-  /// Copies the first `num_slots` slots of block `from` into block `to` (copy-on-write).
-  virtual void copy_block(int32_t from, int32_t to, int num_slots) = 0;
+  /// Copies the first `num_slots` slots of block `from` of a KV group into its block `to`
+  /// (copy-on-write).
+  virtual void copy_block(int group, int32_t from, int32_t to, int num_slots) = 0;
   virtual int vocab() const = 0;
   virtual int block_size() const = 0;
-  virtual int num_blocks() const = 0;
+  /// At least one; full attention first.
+  virtual std::vector<kv::KvGroupConfig> kv_groups() const = 0;
 };
 
 }  // namespace wl::engine

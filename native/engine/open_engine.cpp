@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/decoder_runner.h"
+#include "kv/kv_sizing.h"
 #include "models/weight_store.h"
 
 namespace wl::engine {
@@ -17,35 +18,49 @@ std::string fingerprint(const std::string& path, const OpenOptions& options,
          std::to_string(static_cast<int>(options.activations));
 }
 
+kv::KvSizing kv_sizing(const OpenOptions& options, const models::ModelConfig& config) {
+  kv::KvSizing sizing;
+  for (const models::KvGroup& group : models::kv_layout(config).groups) {
+    const backend::KvCache block = kv_cache_shape(config, group, options.kv_type, 1);
+    sizing.groups.push_back(
+        {group.window, static_cast<int64_t>(block.k_bytes() + block.v_bytes())});
+  }
+  sizing.block_size = backend::kKvBlockSize;
+  sizing.max_running = options.engine.max_running;
+  sizing.max_batch_tokens = options.engine.max_batch_tokens;
+  return sizing;
+}
+
 struct KvSize {
-  int num_blocks = 0;
+  std::vector<int> num_blocks;  // of each group
   int max_context_tokens = 0;
+  int64_t bytes = 0;
 };
 
 /// A context that the user asked for must fit the memory; the model's own is cut to what fits.
 Result<KvSize> size_kv(const OpenOptions& options, const models::ModelConfig& config) {
-  const backend::KvCache one_block = kv_cache_shape(config, options.kv_type, 1);
-  const auto block_bytes = static_cast<int64_t>(one_block.k_bytes() + one_block.v_bytes());
-  // Block ids and slots are 32-bit numbers.
-  const int64_t max_blocks = (int64_t{1} << 31) / backend::kKvBlockSize - 1;
-  const int64_t blocks = std::min(options.kv_memory_bytes / block_bytes, max_blocks);
-  const int64_t tokens = blocks * backend::kKvBlockSize;
-  const int64_t wanted =
-      options.max_context_tokens > 0 ? options.max_context_tokens : config.context;
+  const int wanted = options.max_context_tokens > 0 ? options.max_context_tokens : config.context;
   if (wanted > config.context) {
     return Error{ErrorCode::kInvalidArgument, "a context of " + std::to_string(wanted) +
                                                   " tokens is more than the model's " +
                                                   std::to_string(config.context)};
   }
-  if (blocks < 2 || (options.max_context_tokens > 0 && tokens < wanted)) {
+  const kv::KvSizing sizing = kv_sizing(options, config);
+  KvSize size;
+  size.num_blocks = kv::split_kv_memory(sizing, options.kv_memory_bytes, wanted);
+  const int64_t tokens = kv::max_sequence_tokens(sizing, size.num_blocks);
+  if (size.num_blocks[0] < 2 || (options.max_context_tokens > 0 && tokens < wanted)) {
     return Error{ErrorCode::kModelMemory,
                  "KV memory of " + std::to_string(options.kv_memory_bytes >> 20) + " MiB holds " +
                      std::to_string(tokens) + " tokens; " + std::to_string(wanted) +
                      " tokens of context need " +
-                     std::to_string((wanted * block_bytes / backend::kKvBlockSize >> 20) + 1) +
-                     " MiB"};
+                     std::to_string((kv::min_kv_bytes(sizing, wanted) >> 20) + 1) + " MiB"};
   }
-  return KvSize{static_cast<int>(blocks), static_cast<int>(std::min(wanted, tokens))};
+  size.max_context_tokens = static_cast<int>(std::min<int64_t>(wanted, tokens));
+  for (size_t g = 0; g < sizing.groups.size(); ++g) {
+    size.bytes += size.num_blocks[g] * sizing.groups[g].block_bytes;
+  }
+  return size;
 }
 
 }  // namespace
@@ -69,17 +84,16 @@ Result<std::unique_ptr<Engine>> open_engine(const OpenOptions& options, StepSink
   EngineConfig engine = options.engine;
   engine.max_context_tokens = kv_size.value().max_context_tokens;
   engine.fingerprint = fingerprint(options.model_path, options, config);
-  const auto shape = kv_cache_shape(config, options.kv_type, kv_size.value().num_blocks);
   *info = {config.arch,
            isa,
            config.num_layers,
            config.hidden,
            config.vocab,
            engine.max_context_tokens,
-           kv_size.value().num_blocks,
+           kv_size.value().num_blocks[0],
            options.threads,
            static_cast<int64_t>(weights.value()->panels.size()),
-           static_cast<int64_t>(shape.k_bytes() + shape.v_bytes())};
+           kv_size.value().bytes};
   return std::make_unique<Engine>(std::move(runner).value(), engine, std::move(sink));
 }
 

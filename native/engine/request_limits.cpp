@@ -1,7 +1,6 @@
 #include "engine/request_limits.h"
 
 #include <algorithm>
-#include <limits>
 #include <string>
 
 namespace wl::engine {
@@ -24,9 +23,11 @@ Status check_tokens(const std::vector<int32_t>& tokens, int vocab) {
 }  // namespace
 
 RequestLimits request_limits(const EngineConfig& config, const ModelRunner& runner) {
-  const int64_t num_slots = int64_t{runner.num_blocks()} * runner.block_size();
-  const int64_t capacity = std::min<int64_t>(num_slots, std::numeric_limits<int>::max());
-  return {runner.vocab(), static_cast<int>(std::min<int64_t>(config.max_context_tokens, capacity))};
+  int64_t capacity = config.max_context_tokens;
+  for (const kv::KvGroupConfig& group : runner.kv_groups()) {
+    capacity = std::min(capacity, kv::max_sequence_tokens(group, runner.block_size()));
+  }
+  return {runner.vocab(), static_cast<int>(capacity)};
 }
 
 Status validate(const RequestOptions& options, const RequestLimits& limits, int num_joined) {

@@ -1,6 +1,7 @@
 #include "engine/scheduler.h"
 
 #include <algorithm>
+#include <iterator>
 #include <ranges>
 
 #include "base/result.h"
@@ -34,8 +35,7 @@ void Scheduler::clear() {
 StepPlan Scheduler::plan() {
   Step step;
   step.budget = config_.max_batch_tokens;
-  plan_decodes(step);
-  plan_prefills(step);
+  plan_running(step);
   // What was just preempted stands first in the queue: admitting now would thrash.
   if (!step.has_preempted) plan_admissions(step);
   if (step.plan.scheduled.empty() && has_work()) {
@@ -44,20 +44,19 @@ StepPlan Scheduler::plan() {
   return std::move(step.plan);
 }
 
-void Scheduler::plan_decodes(Step& step) {
-  // By index: preemption takes requests off the end while this walks.
-  for (size_t i = 0; i < running_.size() && step.budget > 0; ++i) {
-    Request& request = *running_[i];
-    if (!is_decode(request) || !reserve_next_token(step, request)) continue;
-    step.plan.scheduled.push_back({&request, 1, true, true});
-    --step.budget;
+void Scheduler::plan_running(Step& step) {
+  std::vector<int> shares(running_.size());  // of the budget, by place in running_
+  for (const bool decodes : {true, false}) {
+    for (size_t i = 0; i < running_.size(); ++i) {
+      if (is_decode(*running_[i]) != decodes) continue;
+      shares[i] = chunk_size(step, *running_[i]);
+      step.budget -= shares[i];
+    }
   }
-}
-
-void Scheduler::plan_prefills(Step& step) {
-  for (Request* request : running_) {
-    if (step.budget == 0) return;
-    if (!is_decode(*request)) schedule_prefill(step, *request);
+  // By index: preemption takes requests off the end while this walks.
+  for (size_t i = 0; i < running_.size(); ++i) {
+    Request& request = *running_[i];
+    if (shares[i] > 0 && reserve(step, request, shares[i])) schedule(step, request, shares[i]);
   }
 }
 
@@ -72,26 +71,30 @@ void Scheduler::plan_admissions(Step& step) {
     if (!try_admit(step, request)) return;
     it = waiting_.erase(it);
     running_.push_back(&request);
-    schedule_prefill(step, request);
   }
 }
 
-void Scheduler::schedule_prefill(Step& step, Request& request) {
-  const int num_uncomputed = request.sequence->num_uncomputed_tokens();
-  const int num_tokens = std::min({num_uncomputed, step.budget, config_.max_prefill_chunk});
-  const bool samples = num_tokens == num_uncomputed && !request.options.prefill_only;
-  step.plan.scheduled.push_back({&request, num_tokens, false, samples});
-  step.budget -= num_tokens;
+int Scheduler::chunk_size(const Step& step, const Request& request) const {
+  return std::min(
+      {request.sequence->num_uncomputed_tokens(), step.budget, config_.max_prefill_chunk});
+}
+
+/// The blocks of these tokens are reserved.
+void Scheduler::schedule(Step& step, Request& request, int num_tokens) {
+  const bool is_last = num_tokens == request.sequence->num_uncomputed_tokens();
+  step.plan.scheduled.push_back(
+      {&request, num_tokens, is_decode(request), is_last && !request.options.prefill_only});
 }
 
 /// False when the request itself had to be preempted.
-bool Scheduler::reserve_next_token(Step& step, Request& request) {
+bool Scheduler::reserve(Step& step, Request& request, int num_tokens) {
   Sequence& sequence = *request.sequence;
+  const int num_computed = sequence.num_computed_tokens;
   for (;;) {
-    const auto allocation =
-        kv_.allocate_slots(sequence.blocks, sequence.num_computed_tokens, sequence.num_tokens());
+    const auto allocation = kv_.allocate_slots(
+        sequence.blocks, {num_computed, num_computed + num_tokens, sequence.num_tokens()});
     if (allocation) {
-      if (allocation->copy) step.plan.copies.push_back(*allocation->copy);
+      std::ranges::copy(allocation->copies, std::back_inserter(step.plan.copies));
       return true;
     }
     if (reclaim_idle_blocks(request)) continue;
@@ -104,28 +107,19 @@ bool Scheduler::reserve_next_token(Step& step, Request& request) {
 
 bool Scheduler::try_admit(Step& step, Request& request) {
   Sequence& sequence = *request.sequence;
-  bool is_continued = !sequence.blocks.table.empty();
-  const kv::PrefixHit hit =
+  bool is_continued = !sequence.blocks.is_empty();
+  const int num_hit =
       kv_.lookup(sequence.blocks, sequence.num_tokens(), sequence.num_computed_tokens);
   // More than a continuation's own: another sequence went on from there, as when a client that
   // reconnects warms up its instructions and then sends its history.
-  if (hit.num_tokens > sequence.num_computed_tokens) {
+  if (num_hit > sequence.num_computed_tokens) {
     kv_.free(sequence.blocks);
-    kv_.attach(sequence.blocks, hit);
-    sequence.num_computed_tokens = hit.num_tokens;
+    kv_.attach(sequence.blocks, num_hit);
+    sequence.num_computed_tokens = num_hit;
     is_continued = false;
   }
-  // Each running request may need a block before this one is done: without spare blocks it would
-  // be preempted again at once.
-  const int num_spare = num_running();
-  for (;;) {
-    const auto allocation = kv_.allocate_slots(sequence.blocks, sequence.num_computed_tokens,
-                                               sequence.num_tokens(), num_spare);
-    if (allocation) {
-      if (allocation->copy) step.plan.copies.push_back(*allocation->copy);
-      break;
-    }
-    if (reclaim_idle_blocks(request)) continue;
+  const int num_tokens = chunk_size(step, request);
+  if (!make_room(request, num_tokens)) {
     if (!is_continued) {
       kv_.free(sequence.blocks);
       sequence.num_computed_tokens = 0;
@@ -141,12 +135,31 @@ bool Scheduler::try_admit(Step& step, Request& request) {
     request.is_live_hit = is_continued && request.num_cached_tokens > 0;
     step.plan.admitted.push_back(&request);
   }
+  kv_.mark_branch_point(sequence.blocks, request.num_prompt_tokens);
+  reserve(step, request, num_tokens);
+  schedule(step, request, num_tokens);
+  step.budget -= num_tokens;
+  return true;
+}
+
+/// Frees idle blocks until a waiting request can run. False when that is not enough.
+bool Scheduler::make_room(const Request& request, int num_tokens) {
+  const Sequence& sequence = *request.sequence;
+  const int num_computed = sequence.num_computed_tokens;
+  // Each running request may need a block before this one is done: without spare blocks it would
+  // be preempted again at once.
+  const int num_spare = num_running();
+  while (!kv_.has_room(sequence.blocks,
+                       {num_computed, num_computed + num_tokens, sequence.num_tokens()},
+                       num_spare)) {
+    if (!reclaim_idle_blocks(request)) return false;
+  }
   return true;
 }
 
 bool Scheduler::shares_prefix_being_computed(const Request& request) const {
   const kv::SequenceBlocks& blocks = request.sequence->blocks;
-  if (!blocks.table.empty()) return false;
+  if (!blocks.is_empty()) return false;
   const size_t num_shared_blocks =
       static_cast<size_t>((kSharedPrefixTokens + kv_.block_size() - 1) / kv_.block_size());
   const size_t num_hittable =
@@ -165,7 +178,7 @@ bool Scheduler::reclaim_idle_blocks(const Request& beneficiary) {
   if (sequences_.release_oldest_live()) return true;
   for (Request* request : std::views::reverse(waiting_)) {
     Sequence& sequence = *request->sequence;
-    if (request == &beneficiary || sequence.blocks.table.empty()) continue;
+    if (request == &beneficiary || sequence.blocks.is_empty()) continue;
     kv_.free(sequence.blocks);
     sequence.num_computed_tokens = 0;
     return true;

@@ -4,7 +4,11 @@
 //
 // - Decodes first, then chunks of running prompts, then new requests (first come, first served),
 //   all within one token budget.
-// - Admission reserves the blocks of the whole prompt, so a prefill never runs out half-way.
+// - Admission reserves the full-attention blocks of the whole prompt, so a prefill never runs out
+//   of them half-way. Blocks of sliding windows are taken a chunk at a time and given back behind
+//   it; a request is admitted when those of its window and a chunk are free.
+// - Blocks are taken in order of admission and, when they run out, from the request that was
+//   admitted last: the oldest running request always goes on.
 // - When blocks are short, live sequences give theirs up (oldest first), then continuations that
 //   still wait; only then is a running request preempted, the last admitted first. It keeps its
 //   emitted tokens, goes to the front of the queue and is recomputed.
@@ -52,12 +56,13 @@ class Scheduler {
     int budget = 0;  // tokens left
     bool has_preempted = false;
   };
-  void plan_decodes(Step& step);
-  void plan_prefills(Step& step);
+  void plan_running(Step& step);
   void plan_admissions(Step& step);
-  void schedule_prefill(Step& step, Request& request);
-  bool reserve_next_token(Step& step, Request& request);
+  int chunk_size(const Step& step, const Request& request) const;
+  void schedule(Step& step, Request& request, int num_tokens);
+  bool reserve(Step& step, Request& request, int num_tokens);
   bool try_admit(Step& step, Request& request);
+  bool make_room(const Request& request, int num_tokens);
   bool shares_prefix_being_computed(const Request& request) const;
   bool reclaim_idle_blocks(const Request& beneficiary);
   void preempt(Request& request);

@@ -7,7 +7,7 @@ namespace wl::engine {
 Sequence& SequenceTable::create(SequenceId id, std::string tenant_salt) {
   auto sequence = std::make_unique<Sequence>();
   sequence->id = id;
-  sequence->blocks.tenant_salt = std::move(tenant_salt);
+  sequence->blocks = kv_.new_sequence(std::move(tenant_salt));
   return *(sequences_[id] = std::move(sequence));
 }
 

@@ -17,7 +17,7 @@ struct ScheduledTokens {
 };
 
 struct StepPlan {
-  std::vector<ScheduledTokens> scheduled;  // decodes first
+  std::vector<ScheduledTokens> scheduled;  // in order of admission
   std::vector<kv::BlockCopy> copies;       // before the forward pass, in this order
   std::vector<Request*> admitted;          // left the waiting queue for the first time
 };

@@ -7,7 +7,16 @@
 namespace wl::kv {
 
 KvCacheManager::KvCacheManager(const KvCacheConfig& config)
-    : config_(config), root_(root_hash(config.fingerprint)), pool_(config.num_blocks) {}
+    : config_(config), root_(root_hash(config.fingerprint)) {
+  for (const KvGroupConfig& group : config.groups) groups_.emplace_back(group, config.block_size);
+}
+
+SequenceBlocks KvCacheManager::new_sequence(std::string tenant_salt) const {
+  SequenceBlocks blocks;
+  blocks.tenant_salt = std::move(tenant_salt);
+  blocks.tables.resize(groups_.size());
+  return blocks;
+}
 
 void KvCacheManager::extend_hashes(SequenceBlocks& blocks, std::span<const int32_t> tokens) {
   if (!config_.enable_prefix_cache) return;
@@ -25,112 +34,139 @@ void KvCacheManager::extend_hashes(SequenceBlocks& blocks, std::span<const int32
   }
 }
 
-PrefixHit KvCacheManager::lookup(const SequenceBlocks& blocks, int num_tokens,
-                                 int num_computed) const {
-  PrefixHit hit;
-  const size_t max_blocks =
-      std::min(blocks.hashes.size(), static_cast<size_t>((num_tokens - 1) / config_.block_size));
-  // A longer hit holds the first block that the sequence lacks: one look-up settles most turns.
-  const auto first_new = static_cast<size_t>(num_computed / config_.block_size);
-  if (first_new >= max_blocks || !index_.find(blocks.hashes[first_new])) return hit;
-  while (hit.blocks.size() < max_blocks) {
-    const std::optional<BlockId> id = index_.find(blocks.hashes[hit.blocks.size()]);
-    if (!id) break;
-    hit.blocks.push_back(*id);
+int KvCacheManager::lookup(const SequenceBlocks& blocks, int num_tokens, int num_computed) const {
+  const auto is_cached = [&](const GroupCache& group, int block_idx) {
+    return group.is_cached(blocks.hashes[static_cast<size_t>(block_idx)]);
+  };
+  int num_blocks =
+      std::min(static_cast<int>(blocks.hashes.size()), (num_tokens - 1) / config_.block_size);
+  const int first_new = num_computed / config_.block_size;
+  // known_from[g]: the group has the blocks from there up to num_blocks.
+  std::vector<int> known_from(groups_.size(), num_blocks);
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    if (groups_[g].is_windowed()) continue;
+    // A longer hit has the first block that the sequence lacks: one look-up settles most turns.
+    if (first_new >= num_blocks || !is_cached(groups_[g], first_new)) return 0;
+    int run = 0;
+    while (run < num_blocks && is_cached(groups_[g], run)) ++run;
+    num_blocks = run;
+    known_from[g] = 0;
   }
-  hit.num_tokens = static_cast<int>(hit.blocks.size()) * config_.block_size;
-  return hit;
+  // A block that a windowed group lacks rules out all lengths that read it: the longest one left
+  // ends before it, and all groups are asked again.
+  for (size_t g = 0; g < groups_.size() && num_blocks > first_new;) {
+    int& from = known_from[g];
+    from = std::min(from, num_blocks);
+    const int first_needed = groups_[g].first_needed(num_blocks * config_.block_size);
+    while (from > first_needed && is_cached(groups_[g], from - 1)) --from;
+    if (from <= first_needed) {
+      ++g;
+    } else {
+      num_blocks = from - 1;
+      g = 0;
+    }
+  }
+  return num_blocks > first_new ? num_blocks * config_.block_size : 0;
 }
 
-void KvCacheManager::attach(SequenceBlocks& blocks, const PrefixHit& hit) {
-  if (!blocks.table.empty()) throw InternalError("kv: attach() to a sequence that has blocks");
-  for (const BlockId id : hit.blocks) pool_.add_ref(id);
-  blocks.table = hit.blocks;
-  blocks.num_committed = static_cast<int>(hit.blocks.size());
+void KvCacheManager::attach(SequenceBlocks& blocks, int num_tokens) {
+  const int num_blocks = num_tokens / config_.block_size;
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    groups_[g].attach(blocks.tables[g],
+                      std::span(blocks.hashes).first(static_cast<size_t>(num_blocks)));
+  }
+  blocks.num_committed = num_blocks;
+  mark_branch_point(blocks, num_tokens);
+}
+
+bool KvCacheManager::has_room(const SequenceBlocks& blocks, const StepTokens& step,
+                              int num_spare) const {
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    const int num_new = groups_[g].num_new(blocks.tables[g], step);
+    const int num_later = groups_[g].num_later(blocks.tables[g], step);
+    if (num_new + num_later > 0 && groups_[g].num_free() < num_new + num_later + num_spare) {
+      return false;
+    }
+  }
+  return true;
 }
 
 std::optional<SlotAllocation> KvCacheManager::allocate_slots(SequenceBlocks& blocks,
-                                                             int num_computed, int num_tokens,
-                                                             int num_spare) {
-  const size_t write_idx = static_cast<size_t>(num_computed / config_.block_size);
-  const size_t num_needed = static_cast<size_t>(blocks_for(num_tokens));
-  const bool is_shared = write_idx < blocks.table.size() && pool_.ref(blocks.table[write_idx]) > 1;
-  const size_t num_grown = num_needed > blocks.table.size() ? num_needed - blocks.table.size() : 0;
-  const int num_new = static_cast<int>(num_grown) + (is_shared ? 1 : 0);
-  if (num_new == 0) return SlotAllocation{};
-  if (pool_.num_free() < num_new + num_spare) return std::nullopt;
-
-  SlotAllocation allocation;
-  if (is_shared) {
-    BlockId& entry = blocks.table[write_idx];
-    const BlockId copy = allocate_block();
-    allocation.copy = BlockCopy{entry, copy, num_computed % config_.block_size};
-    pool_.release(entry);
-    entry = copy;
+                                                             const StepTokens& step) {
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    if (groups_[g].num_free() < groups_[g].num_new(blocks.tables[g], step)) return std::nullopt;
   }
-  while (blocks.table.size() < num_needed) blocks.table.push_back(allocate_block());
+  SlotAllocation allocation;
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    const auto copy = groups_[g].allocate(blocks.tables[g], step);
+    if (!copy) continue;
+    allocation.copies.push_back(
+        {static_cast<int>(g), copy->from, copy->to, step.num_computed % config_.block_size});
+  }
   return allocation;
 }
 
 void KvCacheManager::commit(SequenceBlocks& blocks, std::span<const int32_t> tokens,
                             int num_computed) {
-  if (!config_.enable_prefix_cache) return;
-  extend_hashes(blocks, tokens);
-  const int num_full = num_computed / config_.block_size;
-  for (; blocks.num_committed < num_full; ++blocks.num_committed) {
-    const size_t block_idx = static_cast<size_t>(blocks.num_committed);
-    const BlockHash& hash = blocks.hashes[block_idx];
-    const BlockId id = blocks.table[block_idx];
-    // A second block with the same content stays private: its sequence already reads from it.
-    if (index_.insert(hash, id)) pool_.set_hash(id, hash);
+  if (config_.enable_prefix_cache) {
+    extend_hashes(blocks, tokens);
+    const int num_full = num_computed / config_.block_size;
+    for (int& i = blocks.num_committed; i < num_full; ++i) {
+      for (size_t g = 0; g < groups_.size(); ++g) {
+        groups_[g].commit(blocks.tables[g], i, blocks.hashes[static_cast<size_t>(i)]);
+      }
+    }
+  }
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    groups_[g].pass(blocks.tables[g], num_computed, blocks.branch_points);
   }
 }
 
+void KvCacheManager::mark_branch_point(SequenceBlocks& blocks, int num_tokens) const {
+  // Those whose windows have been given back have done their part.
+  const auto is_done = [&](int branch_point) {
+    for (size_t g = 0; g < groups_.size(); ++g) {
+      const int first_held = blocks.tables[g].first_held * config_.block_size;
+      if (groups_[g].is_windowed() && first_held < branch_point) return false;
+    }
+    return true;
+  };
+  blocks.branch_points.push_back(num_tokens);
+  std::erase_if(blocks.branch_points, is_done);
+}
+
 SequenceBlocks KvCacheManager::fork(const SequenceBlocks& blocks) {
-  for (const BlockId id : blocks.table) pool_.add_ref(id);
+  for (size_t g = 0; g < groups_.size(); ++g) groups_[g].share(blocks.tables[g]);
   return blocks;
 }
 
 void KvCacheManager::trim(SequenceBlocks& blocks, int num_tokens) {
-  const size_t num_kept = static_cast<size_t>(blocks_for(num_tokens));
-  // From the tail: the deeper a block, the fewer later prompts can share it, so it is reused first.
-  while (blocks.table.size() > num_kept) {
-    pool_.release(blocks.table.back());
-    blocks.table.pop_back();
-  }
-  blocks.num_committed = std::min(blocks.num_committed, static_cast<int>(num_kept));
+  for (size_t g = 0; g < groups_.size(); ++g) groups_[g].trim(blocks.tables[g], num_tokens);
+  const int num_kept = (num_tokens + config_.block_size - 1) / config_.block_size;
+  blocks.num_committed = std::min(blocks.num_committed, num_kept);
+  std::erase_if(blocks.branch_points, [&](int branch) { return branch > num_tokens; });
 }
 
 void KvCacheManager::discard(SequenceBlocks& blocks) {
-  for (const BlockId id : blocks.table) remove_from_index(id);
+  for (GroupCache& group : groups_) {
+    for (int i = 0; i < blocks.num_committed; ++i) {
+      group.forget(blocks.hashes[static_cast<size_t>(i)]);
+    }
+  }
   free(blocks);
 }
 
-BlockId KvCacheManager::allocate_block() {
-  remove_from_index(pool_.next_free());
-  return pool_.allocate();
-}
-
-void KvCacheManager::remove_from_index(BlockId id) {
-  const std::optional<BlockHash> hash = pool_.hash(id);
-  if (!hash) return;
-  index_.erase(*hash);
-  pool_.clear_hash(id);
-}
-
-void KvCacheManager::check_integrity(std::span<const SequenceBlocks* const> tables) const {
-  pool_.check_integrity();
-  index_.check_integrity(pool_);
-  std::vector<int> num_holders(static_cast<size_t>(pool_.num_blocks()));
-  for (const SequenceBlocks* blocks : tables) {
-    for (const BlockId id : blocks->table) ++num_holders[static_cast<size_t>(id)];
-    if (blocks->num_committed > static_cast<int>(blocks->table.size())) {
-      throw InternalError("kv: more blocks committed than held");
-    }
+void KvCacheManager::check_integrity(std::span<const SequenceBlocks* const> sequences) const {
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    std::vector<const BlockTable*> tables;
+    for (const SequenceBlocks* blocks : sequences) tables.push_back(&blocks->tables[g]);
+    groups_[g].check_integrity(tables);
   }
-  for (BlockId id = 0; id < pool_.num_blocks(); ++id) {
-    if (pool_.ref(id) != num_holders[static_cast<size_t>(id)]) {
-      throw InternalError("kv: a block's ref is not the number of tables that hold it");
+  for (const SequenceBlocks* blocks : sequences) {
+    for (const BlockTable& table : blocks->tables) {
+      if (blocks->num_committed > table.size()) {
+        throw InternalError("kv: more blocks committed than held");
+      }
     }
   }
 }

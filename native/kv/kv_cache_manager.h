@@ -1,11 +1,15 @@
 #pragma once
 // Which blocks hold the KV of which sequence: prefix hits, allocation, copy-on-write, commit and
-// release. Ids only; the engine performs the block copies that allocate_slots() asks for.
-// Owned by the engine thread; no locks.
+// release, in all KV groups together. Ids only; the engine performs the block copies that
+// allocate_slots() asks for. Owned by the engine thread; no locks.
 //
-// Invariants (check_integrity, test/native/kv): a block is free with ref 0, or in as many block
-// tables as its ref says; a hash in the index names a block whose KV was written; a block that is
-// written has ref 1 and no hash.
+// A block's content depends on the tokens before it alone, so one hash chain serves all groups. A
+// prefix of n tokens is a hit when full-attention groups have all its blocks and windowed groups
+// those that the token at n reads.
+//
+// Invariants (check_integrity, test/native/kv): in each group a block is free with ref 0, or in as
+// many block tables as its ref says; a hash in the index names a block whose KV was written; a
+// block that is written has ref 1 and no hash.
 
 #include <cstdint>
 #include <optional>
@@ -14,41 +18,40 @@
 #include <vector>
 
 #include "kv/block_hash.h"
-#include "kv/block_pool.h"
-#include "kv/prefix_cache.h"
+#include "kv/group_cache.h"
+#include "kv/kv_group.h"
 
 namespace wl::kv {
 
 struct KvCacheConfig {
-  int num_blocks = 0;
-  int block_size = 0;  // tokens
+  std::vector<KvGroupConfig> groups;  // at least one; full attention first
+  int block_size = 0;                 // tokens
   std::string fingerprint;
   bool enable_prefix_cache = true;
 };
 
 /// One sequence's share of the cache.
 struct SequenceBlocks {
-  std::string tenant_salt;        // an extra key of block 0; empty: none
-  std::vector<BlockId> table;     // logical block -> block id
-  std::vector<BlockHash> hashes;  // chain over the full blocks of the tokens, computed or not
-  int num_committed = 0;          // leading blocks of the table that were offered to the index
-};
+  std::string tenant_salt;         // an extra key of block 0; empty: none
+  std::vector<BlockHash> hashes;   // chain over the full blocks of the tokens, computed or not
+  std::vector<BlockTable> tables;  // one for each group
+  int num_committed = 0;           // leading blocks that were offered to the index
+  /// Lengths that others are likely to go on from: where it hit, where prompts and turns ended.
+  std::vector<int> branch_points;
 
-/// Leading tokens found in the cache, whole blocks. An empty hit is a hit of 0 tokens.
-struct PrefixHit {
-  std::vector<BlockId> blocks;
-  int num_tokens = 0;
+  bool is_empty() const { return tables[0].size() == 0; }
 };
 
 /// Copy the first num_slots slots of `from` into `to`, before anything of the step is written and
 /// in the order in which the copies were asked for.
 struct BlockCopy {
+  int group = 0;
   BlockId from = 0, to = 0;
   int num_slots = 0;
 };
 
 struct SlotAllocation {
-  std::optional<BlockCopy> copy;  // the last block was shared and is now a private copy
+  std::vector<BlockCopy> copies;  // last blocks that were shared and are now private
 };
 
 class KvCacheManager {
@@ -56,48 +59,48 @@ class KvCacheManager {
   explicit KvCacheManager(const KvCacheConfig& config);
 
   int block_size() const { return config_.block_size; }
-  int num_blocks() const { return pool_.num_blocks(); }
-  int num_free_blocks() const { return pool_.num_free(); }
-  int num_cached_blocks() const { return index_.size(); }
+  int num_groups() const { return static_cast<int>(groups_.size()); }
+  const GroupCache& group(int idx) const { return groups_[static_cast<size_t>(idx)]; }
   uint64_t num_hashed_tokens() const { return num_hashed_tokens_; }
 
+  /// A sequence without tokens.
+  SequenceBlocks new_sequence(std::string tenant_salt = {}) const;
   /// Extends the hash chain over the full blocks of `tokens` (the sequence from position 0).
   void extend_hashes(SequenceBlocks& blocks, std::span<const int32_t> tokens);
-  /// The longest run of cached blocks from block 0, at most all but the last of num_tokens tokens:
-  /// one token must be computed to get logits. Empty when it cannot be longer than num_computed.
-  PrefixHit lookup(const SequenceBlocks& blocks, int num_tokens, int num_computed = 0) const;
-  /// Puts the hit's blocks at the head of an empty block table and holds them.
-  void attach(SequenceBlocks& blocks, const PrefixHit& hit);
-  /// Makes room for num_tokens tokens in all, of which num_computed are in the cache, and makes the
-  /// block of the next token private to this sequence. nullopt: fewer free blocks than that needs
-  /// plus num_spare; nothing changed.
-  std::optional<SlotAllocation> allocate_slots(SequenceBlocks& blocks, int num_computed,
-                                               int num_tokens, int num_spare = 0);
-  /// Offers the blocks that num_computed tokens fill to the index. Their KV has been written.
+  /// Tokens of the longest prefix that is cached, whole blocks, at most all but the last of
+  /// num_tokens tokens: one token must be computed to get logits. 0 when it cannot be longer than
+  /// num_computed.
+  int lookup(const SequenceBlocks& blocks, int num_tokens, int num_computed = 0) const;
+  /// Makes an empty sequence hold a hit of num_tokens tokens.
+  void attach(SequenceBlocks& blocks, int num_tokens);
+  /// Whether every group has room for a step and, where it needs new blocks at all, for the later
+  /// steps of the same size, and num_spare blocks besides.
+  bool has_room(const SequenceBlocks& blocks, const StepTokens& step, int num_spare) const;
+  /// Makes room for a step and the block of its first token private to this sequence. nullopt:
+  /// fewer free blocks than that needs; nothing changed.
+  std::optional<SlotAllocation> allocate_slots(SequenceBlocks& blocks, const StepTokens& step);
+  /// Offers the blocks that num_computed tokens fill to the index, then gives those back that the
+  /// next token does not read. Their KV has been written.
   void commit(SequenceBlocks& blocks, std::span<const int32_t> tokens, int num_computed);
-  /// A table with the same blocks. Its owner and the source copy the last one before they write.
+  /// Others are likely to go on after the first num_tokens tokens: their windows are reused last.
+  void mark_branch_point(SequenceBlocks& blocks, int num_tokens) const;
+  /// A sequence with the same blocks. Its owner and the source copy the last ones before they
+  /// write.
   SequenceBlocks fork(const SequenceBlocks& blocks);
-  /// Gives back the blocks behind the first num_tokens tokens.
+  /// Gives back the blocks behind the first num_tokens tokens: all that are computed, or none.
   void trim(SequenceBlocks& blocks, int num_tokens);
   /// Gives back all blocks; full ones stay hittable until they are reused.
   void free(SequenceBlocks& blocks) { trim(blocks, 0); }
-  /// As free(), and takes them out of the index: their KV is not to be trusted.
+  /// As free(), and takes its blocks out of the index: their KV is not to be trusted.
   void discard(SequenceBlocks& blocks);
 
-  /// Throws InternalError when an invariant is broken. `tables`: every sequence with blocks.
-  void check_integrity(std::span<const SequenceBlocks* const> tables) const;
+  /// Throws InternalError when an invariant is broken. `sequences`: every sequence with blocks.
+  void check_integrity(std::span<const SequenceBlocks* const> sequences) const;
 
  private:
-  int blocks_for(int num_tokens) const {
-    return (num_tokens + config_.block_size - 1) / config_.block_size;
-  }
-  BlockId allocate_block();
-  void remove_from_index(BlockId id);
-
   const KvCacheConfig config_;
   const BlockHash root_;
-  BlockPool pool_;
-  PrefixCache index_;
+  std::vector<GroupCache> groups_;
   uint64_t num_hashed_tokens_ = 0;
 };
 

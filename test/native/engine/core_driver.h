@@ -20,8 +20,10 @@ using engine::SequenceId;
 using Tokens = std::vector<int32_t>;
 
 struct ToyEngineOptions {
-  int num_blocks = 64;
+  int num_blocks = 64;  // of the first KV group
   int block_size = 16;
+  int window = 0;                                       // of the first KV group
+  std::vector<kv::KvGroupConfig> windowed_groups = {};  // the others
   engine::EngineConfig config = {.max_context_tokens = 1024,
                                  .max_batch_tokens = 512,
                                  .max_running = 16,
@@ -29,6 +31,17 @@ struct ToyEngineOptions {
                                  .max_prefill_chunk = 0,
                                  .enable_prefix_cache = true,
                                  .fingerprint = "toy"};
+
+  std::vector<kv::KvGroupConfig> groups() const {
+    std::vector<kv::KvGroupConfig> groups = {{window, num_blocks}};
+    groups.insert(groups.end(), windowed_groups.begin(), windowed_groups.end());
+    return groups;
+  }
+  std::vector<int> windows() const {
+    std::vector<int> windows;
+    for (const kv::KvGroupConfig& group : groups()) windows.push_back(group.window);
+    return windows;
+  }
 };
 
 /// A prompt of ordinary tokens.
@@ -59,20 +72,20 @@ struct Output {
 
 /// What a request over the whole token list `prompt` must give.
 inline Output expected_output(const Tokens& prompt, const RequestOptions& options,
-                              int max_sequence_tokens) {
+                              int max_sequence_tokens, const std::vector<int>& windows = {0}) {
   sampling::Sampler sampler;
   sampling::TokenHistory history;
   history.add_prompt(prompt);
   Tokens sequence = prompt;
-  std::vector<uint64_t> kv;
+  ToyModel model(windows);
+  uint64_t state = 0;
   Output output;
   while (output.finish == FinishReason::kNone) {
-    while (kv.size() < sequence.size()) {
-      const int position = static_cast<int>(kv.size());
-      kv.push_back(toy_kv(sequence[kv.size()], position, kv));
+    while (model.num_tokens() < static_cast<int>(sequence.size())) {
+      state = model.append(sequence[static_cast<size_t>(model.num_tokens())]);
     }
     std::vector<float> row(kToyVocab);
-    toy_logits(kv.back(), row.data());
+    toy_logits(state, row.data());
     const auto token =
         sampler.sample(row, options.sampling, history, static_cast<uint32_t>(sequence.size()));
     if (!token) {
@@ -105,7 +118,7 @@ class CoreDriver {
   };
 
   explicit CoreDriver(const ToyEngineOptions& options = {})
-      : runner(options.num_blocks, options.block_size), core(runner, options.config) {}
+      : runner(options.groups(), options.block_size), core(runner, options.config) {}
 
   RequestId submit(RequestOptions options) {
     const RequestId request = next_id_++;

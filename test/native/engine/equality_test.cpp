@@ -172,12 +172,11 @@ WL_TEST("engine: all logits of a prompt come once, in position order, also after
   const auto& told = driver.told(request);
   Tokens sequence = random_tokens(4, 50) + told.tokens;
   sequence.pop_back();
-  std::vector<uint64_t> kv;
+  ToyModel model({0});
   std::vector<float> rows;
   for (const int32_t token : sequence) {
-    kv.push_back(toy_kv(token, static_cast<int>(kv.size()), kv));
     rows.resize(rows.size() + kToyVocab);
-    toy_logits(kv.back(), rows.data() + rows.size() - kToyVocab);
+    toy_logits(model.append(token), rows.data() + rows.size() - kToyVocab);
   }
   WL_CHECK(told.logits == rows);
 }

@@ -15,8 +15,9 @@ class RandomSession {
   RandomSession(unsigned seed, const ToyEngineOptions& options)
       : rng_(seed),
         driver_(options),
+        windows_(options.windows()),
         max_sequence_tokens_(
-            std::min(options.config.max_context_tokens, options.num_blocks * options.block_size)) {}
+            wl::engine::request_limits(options.config, driver_.runner).max_sequence_tokens) {}
 
   void run(int num_steps) {
     for (int i = 0; i < num_steps; ++i) {
@@ -29,18 +30,22 @@ class RandomSession {
       learn(request, expectation);
       check(request, expectation);
     }
-    for (const auto& [sequence, tokens] : sequences_) driver_.release(sequence);
+    const auto live = driver_.live_tokens;
+    for (const auto& [sequence, num_tokens] : live) driver_.release(sequence);
     driver_.step();
     const auto stats = driver_.core.stats();
     WL_CHECK_EQ(stats.num_free_blocks, stats.num_blocks);
+    WL_CHECK_EQ(stats.num_free_window_blocks, stats.num_window_blocks);
     WL_CHECK_EQ(stats.num_live_sequences, 0);
     WL_CHECK_EQ(driver_.num_queued_left, static_cast<int>(requests_.size()));
     num_preemptions += stats.num_preemptions;
     num_live_hits += num_live_hits_;
+    num_cached_tokens += stats.cached_tokens;
   }
 
   static inline uint64_t num_preemptions = 0;
   static inline int num_live_hits = 0;
+  static inline uint64_t num_cached_tokens = 0;
 
  private:
   struct Expectation {
@@ -140,7 +145,7 @@ class RandomSession {
       WL_CHECK(told.tokens.empty());
       return;
     }
-    Output expected = expected_output(prompt, options, max_sequence_tokens_);
+    Output expected = expected_output(prompt, options, max_sequence_tokens_, windows_);
     if (told.finish == FinishReason::kAborted) {
       expected.tokens.resize(std::min(expected.tokens.size(), told.tokens.size()));
       expected.logits.resize(told.logits.size());
@@ -151,6 +156,7 @@ class RandomSession {
 
   std::mt19937_64 rng_;
   CoreDriver driver_;
+  const std::vector<int> windows_;
   const int max_sequence_tokens_;
   std::map<RequestId, Expectation> requests_;
   std::map<SequenceId, Tokens> sequences_;  // live and idle: what they hold
@@ -160,8 +166,33 @@ class RandomSession {
 
 }  // namespace
 
-WL_TEST("engine: after random operations every request gave what it gives alone") {
-  for (unsigned seed = 0; seed < 60; ++seed) {
+/// Groups for a seed: with barely the blocks that one sequence needs, or with some more.
+static void set_windows(ToyEngineOptions& options, unsigned seed) {
+  options.config.max_context_tokens = 200;
+  const auto least = [&](int window) {
+    const int num_blocks = wl::kv::num_window_blocks(window, options.block_size, 1);
+    return (seed % 3 == 0 ? 8 : 1) * (num_blocks + static_cast<int>(seed % 5));
+  };
+  switch (seed % 4) {
+    case 0:
+      options.windowed_groups = {{9, least(9)}};
+      break;
+    case 1:
+      options.windowed_groups = {{20, 3 * least(20)}, {5, least(5)}};
+      break;
+    case 2:
+      options.window = 12, options.num_blocks = least(12);
+      break;
+    case 3:
+      options.window = 16, options.windowed_groups = {{3, 2 * least(3)}};
+      break;
+  }
+}
+
+static void run_sessions(unsigned num_seeds, bool has_windows) {
+  RandomSession::num_preemptions = RandomSession::num_cached_tokens = 0;
+  RandomSession::num_live_hits = 0;
+  for (unsigned seed = 0; seed < num_seeds; ++seed) {
     ToyEngineOptions options;
     options.block_size = seed % 2 == 0 ? 4 : 16;
     options.num_blocks = (seed % 2 == 0 ? 18 : 6) + static_cast<int>(seed % 9);
@@ -170,8 +201,18 @@ WL_TEST("engine: after random operations every request gave what it gives alone"
     options.config.max_running = 1 + static_cast<int>(seed % 6);
     options.config.max_prefill_chunk = static_cast<int>(seed % 4) * 3;
     options.config.enable_prefix_cache = seed % 7 != 0;
+    if (has_windows) set_windows(options, seed);
     RandomSession(seed, options).run(150);
   }
   WL_CHECK(RandomSession::num_preemptions > 100);  // the pools are small enough to matter
   WL_CHECK(RandomSession::num_live_hits > 100);
+  WL_CHECK(RandomSession::num_cached_tokens > 10000);
+}
+
+WL_TEST("engine: after random operations every request gave what it gives alone") {
+  run_sessions(60, false);
+}
+
+WL_TEST("engine: after random operations on windows every request gave what it gives alone") {
+  run_sessions(100, true);
 }

@@ -57,7 +57,7 @@ WL_TEST("block pool: random operations keep the free list whole") {
         pool.add_ref(held.back());
       } else if (!held.empty()) {
         std::swap(held[rng() % held.size()], held.back());
-        pool.release(held.back());
+        pool.release(held.back(), rng() % 2 == 0 ? Reuse::kEarly : Reuse::kLate);
         held.pop_back();
       }
       pool.check_integrity();
@@ -65,4 +65,35 @@ WL_TEST("block pool: random operations keep the free list whole") {
     for (const BlockId id : held) pool.release(id);
     WL_CHECK_EQ(pool.num_free(), num_blocks);
   }
+}
+
+WL_TEST(
+    "block pool: blocks for early reuse go first, oldest first, but an eighth is left to them") {
+  BlockPool pool(16);
+  for (BlockId id = 0; id < 16; ++id) {
+    pool.allocate();
+    pool.set_hash(id, root_hash("x"));
+  }
+  for (BlockId id = 0; id < 12; ++id) pool.release(id, Reuse::kLate);
+  for (BlockId id = 12; id < 16; ++id) pool.release(id, Reuse::kEarly);
+  std::vector<BlockId> order;
+  while (pool.num_free() > 0) {
+    pool.clear_hash(pool.next_free());
+    order.push_back(pool.allocate());
+    pool.check_integrity();
+  }
+  WL_CHECK(order == (std::vector<BlockId>{12, 13, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 14, 15}));
+}
+
+WL_TEST("block pool: a free block that loses its hash is reused first") {
+  BlockPool pool(2);
+  for (BlockId id = 0; id < 2; ++id) {
+    pool.allocate();
+    pool.set_hash(id, root_hash("x"));
+  }
+  pool.release(0);
+  pool.release(1);
+  pool.clear_hash(1);
+  WL_CHECK_EQ(pool.next_free(), 1);
+  pool.check_integrity();
 }
