@@ -13,9 +13,12 @@ struct NamedType {
   DType type;
 };
 constexpr NamedType kTypes[] = {
-    {"f32", DType::kF32},   {"f16", DType::kF16},   {"bf16", DType::kBF16}, {"q4_0", DType::kQ4_0},
-    {"q4_1", DType::kQ4_1}, {"q5_0", DType::kQ5_0}, {"q5_1", DType::kQ5_1}, {"q8_0", DType::kQ8_0},
-    {"q4_k", DType::kQ4_K}, {"q5_k", DType::kQ5_K}, {"q6_k", DType::kQ6_K}};
+    {"f32", DType::kF32},    {"f16", DType::kF16},       {"bf16", DType::kBF16},
+    {"q4_0", DType::kQ4_0},  {"q4_1", DType::kQ4_1},     {"q5_0", DType::kQ5_0},
+    {"q5_1", DType::kQ5_1},  {"q8_0", DType::kQ8_0},     {"q2_k", DType::kQ2_K},
+    {"q3_k", DType::kQ3_K},  {"q4_k", DType::kQ4_K},     {"q5_k", DType::kQ5_K},
+    {"q6_k", DType::kQ6_K},  {"iq4_nl", DType::kIQ4_NL}, {"iq4_xs", DType::kIQ4_XS},
+    {"mxfp4", DType::kMXFP4}};
 
 struct Shape {
   int rows, cols;

@@ -36,22 +36,26 @@ enum class ActivationWidth {
 
 /// The input of one or more products, quantised once. For a row and a block b of 32 inputs:
 ///   amax = max |x|; scale = amax / L; q = round_to_even(x * (L / amax)), L = 16383 or 127
-///   sum = sum of q; a block of zeros has scale 0; a block with NaN or infinity has scale NaN.
+///   sum = sum of q, low_sum = of the first 16; a block of zeros has scale 0; a block with NaN or
+///   infinity has scale NaN.
 /// Buffers belong to the Ops instance and are valid until its next prepare_input.
 struct LinearInput {
-  Matrix x;                      // the float rows themselves, for float weights
-  const int16_t* q = nullptr;    // [rows, cols]
-  const float* scale = nullptr;  // [rows, cols / 32]
-  const int32_t* sum = nullptr;  // [rows, cols / 32]
+  Matrix x;                          // the float rows themselves, for float weights
+  const int16_t* q = nullptr;        // [rows, cols]
+  const float* scale = nullptr;      // [rows, cols / 32]
+  const int32_t* sum = nullptr;      // [rows, cols / 32]
+  const int32_t* low_sum = nullptr;  // [rows, cols / 32]
 
   /// Rows [begin, begin + count): a product over them is the same rows of the whole product.
   LinearInput slice(int begin, int count) const {
-    LinearInput part{{x.row(begin), count, x.cols}, nullptr, nullptr, nullptr};
+    LinearInput part;
+    part.x = {x.row(begin), count, x.cols};
     if (q == nullptr) return part;
     const int64_t blocks = static_cast<int64_t>(begin) * (x.cols / kBlockInputs);
     part.q = q + blocks * kBlockInputs;
     part.scale = scale + blocks;
     part.sum = sum + blocks;
+    part.low_sum = low_sum + blocks;
     return part;
   }
 };
@@ -119,7 +123,8 @@ class Ops {
   ///   in);
   ///                     acc = fma(float(dot), scale_w * scale_x, acc);
   ///                     macc = fma(min_w, scale_x * float(sum_x), macc); result acc + macc
-  ///                     (acc alone in forms without a minimum)
+  ///                     (acc alone in forms without a minimum; with sub-minimums m of the two
+  ///                     halves sum_x is m0 * low_sum + m1 * (sum - low_sum))
   /// bias [rows] may be null; it is added last.
   virtual void linear(Matrix out, const LinearInput& input, const Weight& weight,
                       const float* bias) = 0;

@@ -7,14 +7,21 @@
 // depend on the number of tokens, on threads or on the instruction set.
 //
 //   float forms       record = one input k:  16 x (f32 | f16 | bf16)
-//   quantised forms   record = 32 inputs:    scale[16], (min[16]), (sub_scale[2][16] i8), quants
-//     nibble quants   256 bytes: for g in 0..7 (4 inputs): 32 bytes, byte j = row j / 2, low nibble
-//     =
-//                     input 4g + j % 2, high nibble = input 4g + 2 + j % 2
+//   quantised forms   record = 32 inputs:    scale[16], (min[16]), (sub_scale[2][16]), quants
+//     sub-scales      a byte for each half of 16 inputs, see SubScale
+//     nibble quants   256 bytes: for g in 0..7 (4 inputs): 32 bytes, byte j = row j / 2,
+//                     low nibble = input 4g + j % 2, high nibble = input 4g + 2 + j % 2
 //     byte quants     512 bytes: for g in 0..15 (2 inputs): 32 bytes, byte j = row j / 2,
 //                     input 2g + j % 2
 //
-// Values: w = scale * q (+ min), q an integer; see WeightForm. Rows beyond `rows` are zero.
+// Values: w = (scale * sub_scale) * q (+ min * sub_min), q an integer, sub-scales 1 where a form
+// has none; see WeightForm. Rows beyond `rows` have scale 0.
+//
+// Integer dots of a record are exact in 32 bits: |q_x| <= 16383 and 32 inputs, so the largest are
+//   bytes, tables     16383 * 128 * 32             = 67,104,768
+//   kByteSubScale     16383 * 32 * 16 * 128 * 2    = 2,147,352,576, 131,071 below 2^31
+//   nibbles           16383 * 15 * 32; with sub-scales 16383 * 4 * 16 * 32 * 2 or less
+//   sub-minimums      15 * 16383 * 16 * 2          = 7,863,840, exact as float32 too
 
 #include <cstddef>
 #include <cstdint>
@@ -28,27 +35,38 @@ enum class WeightForm : uint8_t {
   kF32,
   kF16,
   kBF16,
-  kNibble,         // Q4_0: f16 scale, q - 8
-  kNibbleMin,      // Q4_1: f16 scale, f16 min
-  kNibbleMinWide,  // Q4_K: f32 scale and min, flattened from the 6-bit ones (exact)
-  kByte,           // Q8_0, Q5_0: f16 scale, signed q
-  kByteMin,        // Q5_1: f16 scale, f16 min
-  kByteMinWide,    // Q5_K: f32 scale and min
-  kByteSubScale,   // Q6_K: f32 scale a block, signed 8-bit sub-scale for each 16 inputs
+  kNibble,             // Q4_0: f16 scale, q - 8
+  kNibbleMin,          // Q4_1: f16 scale, f16 min
+  kNibbleMinWide,      // Q4_K: f32 scale and min, flattened from the 6-bit ones (exact)
+  kByte,               // Q8_0, Q5_0: f16 scale, signed q
+  kByteMin,            // Q5_1: f16 scale, f16 min
+  kByteMinWide,        // Q5_K: f32 scale and min
+  kByteSubScale,       // Q6_K: f32 scale a block, signed 8-bit sub-scale for each 16 inputs
+  kNibbleSubScale,     // Q3_K: f16 scale, signed 8-bit sub-scales, q - 4
+  kNibbleSubScaleMin,  // Q2_K: f16 scale and min, 4-bit sub-scales and sub-minimums
+  kNibbleIq4,          // IQ4_NL, IQ4_XS: f32 scale, q through quant::kIq4Values
+  kNibbleFp4,          // MXFP4: f32 scale, q through quant::kFp4Values
 };
-constexpr int kNumWeightForms = 10;
+constexpr int kNumWeightForms = 14;
+
+/// The byte that 16 inputs of a record share.
+enum class SubScale : uint8_t {
+  kNone,
+  kSigned,    // int8
+  kScaleMin,  // low nibble: sub-scale, high nibble: sub-minimum
+};
 
 /// Byte layout of one record of a form. Offsets are from the record's start.
 struct RecordLayout {
   int inputs;       // inputs covered: 1 (float forms) or 32
   int scale_bytes;  // per row: 2 (f16), 4 (f32), 0 for float forms
   bool has_min;
-  bool has_sub_scale;
+  SubScale sub_scale;
   bool is_nibble;
   constexpr int min_offset() const { return scale_bytes * kPanelRows; }
   constexpr int sub_scale_offset() const { return min_offset() * (has_min ? 2 : 1); }
   constexpr int quant_offset() const {
-    return sub_scale_offset() + (has_sub_scale ? 2 * kPanelRows : 0);
+    return sub_scale_offset() + (sub_scale == SubScale::kNone ? 0 : 2 * kPanelRows);
   }
 };
 
@@ -57,21 +75,28 @@ constexpr RecordLayout record_layout(WeightForm form) {
     case WeightForm::kF32:
     case WeightForm::kF16:
     case WeightForm::kBF16:
-      return {1, 0, false, false, false};
+      return {1, 0, false, SubScale::kNone, false};
     case WeightForm::kNibble:
-      return {kBlockInputs, 2, false, false, true};
+      return {kBlockInputs, 2, false, SubScale::kNone, true};
     case WeightForm::kNibbleMin:
-      return {kBlockInputs, 2, true, false, true};
+      return {kBlockInputs, 2, true, SubScale::kNone, true};
     case WeightForm::kNibbleMinWide:
-      return {kBlockInputs, 4, true, false, true};
+      return {kBlockInputs, 4, true, SubScale::kNone, true};
     case WeightForm::kByte:
-      return {kBlockInputs, 2, false, false, false};
+      return {kBlockInputs, 2, false, SubScale::kNone, false};
     case WeightForm::kByteMin:
-      return {kBlockInputs, 2, true, false, false};
+      return {kBlockInputs, 2, true, SubScale::kNone, false};
     case WeightForm::kByteMinWide:
-      return {kBlockInputs, 4, true, false, false};
+      return {kBlockInputs, 4, true, SubScale::kNone, false};
     case WeightForm::kByteSubScale:
-      return {kBlockInputs, 4, false, true, false};
+      return {kBlockInputs, 4, false, SubScale::kSigned, false};
+    case WeightForm::kNibbleSubScale:
+      return {kBlockInputs, 2, false, SubScale::kSigned, true};
+    case WeightForm::kNibbleSubScaleMin:
+      return {kBlockInputs, 2, true, SubScale::kScaleMin, true};
+    case WeightForm::kNibbleIq4:
+    case WeightForm::kNibbleFp4:
+      return {kBlockInputs, 4, false, SubScale::kNone, true};
   }
   return {};
 }

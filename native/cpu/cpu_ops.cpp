@@ -65,17 +65,7 @@ void CpuOps::embed(Matrix out, const Weight& table, const int32_t* ids) {
   for (int t = 0; t < out.rows; ++t) {
     const PanelRow row(table, ids[t]);
     float* y = out.row(t);
-    if (!backend::is_quantized(table.form)) {
-      for (int k = 0; k < table.cols; ++k) y[k] = row.float_at(k);
-      continue;
-    }
-    for (int b = 0; b < table.cols / kBlockInputs; ++b) {
-      for (int k = 0; k < kBlockInputs; ++k) {
-        const float scale = row.scale_at(b) * static_cast<float>(row.sub_scale_at(b, k / 16));
-        const float value = scale * static_cast<float>(row.quant_at(b, k));
-        y[b * kBlockInputs + k] = row.has_min() ? value + row.min_at(b) : value;
-      }
-    }
+    for (int k = 0; k < table.cols; ++k) y[k] = row.value_at(k);
   }
 }
 
@@ -88,21 +78,23 @@ void CpuOps::rms_norm(Matrix out, Matrix x, const float* weight, float eps) {
 }
 
 LinearInput CpuOps::prepare_input(Matrix x, bool quantize) {
-  LinearInput input{x, nullptr, nullptr, nullptr};
+  LinearInput input;
+  input.x = x;
   if (!quantize) return input;
   const auto elements = static_cast<size_t>(element_count(x));
   if (input_q_.size() < elements) {
     input_q_.resize(elements);
+    for (auto* sums : {&input_sum_, &input_low_sum_}) sums->resize(elements / kBlockInputs);
     input_scale_.resize(elements / kBlockInputs);
-    input_sum_.resize(elements / kBlockInputs);
   }
-  over_rows(x.rows, element_count(x), [&](int begin, int end) {
-    kernels_.quantize_rows(x, begin, end, levels_, input_q_.data(), input_scale_.data(),
-                           input_sum_.data());
-  });
-  input.q = input_q_.data();
-  input.scale = input_scale_.data();
-  input.sum = input_sum_.data();
+  const QuantizedRows out{input_q_.data(), input_scale_.data(), input_sum_.data(),
+                          input_low_sum_.data()};
+  over_rows(x.rows, element_count(x),
+            [&](int begin, int end) { kernels_.quantize_rows(x, begin, end, levels_, out); });
+  input.q = out.q;
+  input.scale = out.scale;
+  input.sum = out.sum;
+  input.low_sum = out.low_sum;
   return input;
 }
 

@@ -59,7 +59,7 @@ class CpuOps : public backend::Ops {
   float levels_;
   std::vector<int16_t> input_q_;
   std::vector<float> input_scale_;
-  std::vector<int32_t> input_sum_;
+  std::vector<int32_t> input_sum_, input_low_sum_;
   std::vector<AttentionTask> attention_tasks_;
   std::vector<std::vector<float>> attention_scratch_;  // [threads]
 };

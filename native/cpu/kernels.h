@@ -59,11 +59,19 @@ struct AttentionArgs {
   int64_t scratch_floats() const { return scored_keys() * num_queries * group; }
 };
 
+/// Where quantised activations go; shapes as in LinearInput.
+struct QuantizedRows {
+  int16_t* q = nullptr;
+  float* scale = nullptr;
+  int32_t* sum = nullptr;
+  int32_t* low_sum = nullptr;
+};
+
 struct KernelTable {
   const char* name;
   /// Quantises rows [row_begin, row_end) of x; levels = 16383 or 127. Formula: backend/ops.h.
-  void (*quantize_rows)(backend::Matrix x, int row_begin, int row_end, float levels, int16_t* q,
-                        float* scale, int32_t* sum);
+  void (*quantize_rows)(backend::Matrix x, int row_begin, int row_end, float levels,
+                        const QuantizedRows& out);
   void (*linear[backend::kNumWeightForms])(const LinearArgs& args);
   void (*attention)(const AttentionArgs& args);
   void (*rms_norm_row)(float* out, const float* x, const float* weight, int cols, float eps);

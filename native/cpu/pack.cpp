@@ -4,7 +4,13 @@
 #include <cstring>
 #include <vector>
 
+#include "cpu/nibble_values.h"
 #include "quant/dequantize.h"
+#include "quant/iq4_nl.h"
+#include "quant/iq4_xs.h"
+#include "quant/mxfp4.h"
+#include "quant/q2_k.h"
+#include "quant/q3_k.h"
 #include "quant/q4_0.h"
 #include "quant/q4_1.h"
 #include "quant/q4_k.h"
@@ -28,7 +34,7 @@ namespace {
 struct RowBlock {
   uint8_t scale[4] = {};  // f16 or f32, as the form wants it
   uint8_t min[4] = {};
-  int8_t sub_scale[2] = {};
+  uint8_t sub_scale[2] = {};
   int8_t q[kBlockInputs] = {};  // the integers that are stored
 };
 
@@ -136,11 +142,65 @@ RowBlock read_q6_k(const uint8_t* row, int b) {
   const int n = b % 8 / 4, g = b % 4;
   RowBlock out;
   put(out.scale, quant::f16_to_f32(block.d));
-  out.sub_scale[0] = block.scales[8 * n + 2 * g];
-  out.sub_scale[1] = block.scales[8 * n + 2 * g + 1];
+  std::memcpy(out.sub_scale, block.scales + 8 * n + 2 * g, sizeof(out.sub_scale));
   for (int l = 0; l < kBlockInputs; ++l) {
     out.q[l] = static_cast<int8_t>(quant::q6_k_value(block, n, g, l));
   }
+  return out;
+}
+
+RowBlock read_q2_k(const uint8_t* row, int b) {
+  constexpr uint16_t kSign = 0x8000;
+  const auto block = read_block<quant::BlockQ2_K>(row, b / 8);
+  const int j = b % 8;
+  RowBlock out;
+  put(out.scale, block.d);
+  put(out.min, static_cast<uint16_t>(block.dmin ^ kSign));  // the offset is subtracted
+  std::memcpy(out.sub_scale, block.scales + 2 * j, sizeof(out.sub_scale));
+  for (int l = 0; l < kBlockInputs; ++l) {
+    out.q[l] = static_cast<int8_t>(quant::q2_k_value(block.qs, j, l));
+  }
+  return out;
+}
+
+RowBlock read_q3_k(const uint8_t* row, int b) {
+  const auto block = read_block<quant::BlockQ3_K>(row, b / 8);
+  const int j = b % 8;
+  RowBlock out;
+  put(out.scale, block.d);
+  for (int half = 0; half < 2; ++half) {
+    out.sub_scale[half] = static_cast<uint8_t>(quant::q3_k_scale(block.scales, 2 * j + half));
+  }
+  for (int l = 0; l < kBlockInputs; ++l) {
+    out.q[l] = static_cast<int8_t>(quant::q3_k_value(block, j, l) +
+                                   nibble_centre(WeightForm::kNibbleSubScale));
+  }
+  return out;
+}
+
+RowBlock read_iq4_nl(const uint8_t* row, int b) {
+  const auto block = read_block<quant::BlockIQ4_NL>(row, b);
+  RowBlock out;
+  put(out.scale, quant::f16_to_f32(block.d));
+  split_nibbles(block.qs, out.q);
+  return out;
+}
+
+/// 16-bit times 6-bit numbers are exact in float32.
+RowBlock read_iq4_xs(const uint8_t* row, int b) {
+  const auto block = read_block<quant::BlockIQ4_XS>(row, b / 8);
+  const int k = b % 8;
+  RowBlock out;
+  put(out.scale, quant::f16_to_f32(block.d) * static_cast<float>(quant::iq4_xs_scale(block, k)));
+  split_nibbles(block.qs + 16 * k, out.q);
+  return out;
+}
+
+RowBlock read_mxfp4(const uint8_t* row, int b) {
+  const auto block = read_block<quant::BlockMXFP4>(row, b);
+  RowBlock out;
+  put(out.scale, quant::mxfp4_scale(block.e));
+  split_nibbles(block.qs, out.q);
   return out;
 }
 
@@ -158,12 +218,22 @@ BlockReader block_reader(DType type) {
       return read_q5_1;
     case DType::kQ8_0:
       return read_q8_0;
+    case DType::kQ2_K:
+      return read_q2_k;
+    case DType::kQ3_K:
+      return read_q3_k;
     case DType::kQ4_K:
       return read_q4_k;
     case DType::kQ5_K:
       return read_q5_k;
     case DType::kQ6_K:
       return read_q6_k;
+    case DType::kIQ4_NL:
+      return read_iq4_nl;
+    case DType::kIQ4_XS:
+      return read_iq4_xs;
+    case DType::kMXFP4:
+      return read_mxfp4;
     default:
       return nullptr;
   }
@@ -176,10 +246,9 @@ void put_row_block(const RowBlock& block, const RecordLayout& layout, int lane, 
   if (layout.has_min) {
     std::memcpy(record + layout.min_offset() + scale_bytes * lane, block.min, scale_bytes);
   }
-  if (layout.has_sub_scale) {
+  if (layout.sub_scale != backend::SubScale::kNone) {
     for (int half = 0; half < 2; ++half) {
-      record[layout.sub_scale_offset() + half * kPanelRows + lane] =
-          static_cast<uint8_t>(block.sub_scale[half]);
+      record[layout.sub_scale_offset() + half * kPanelRows + lane] = block.sub_scale[half];
     }
   }
   uint8_t* quants = record + layout.quant_offset() + 2 * lane;
@@ -254,6 +323,15 @@ std::optional<WeightForm> packed_form(DType type) {
       return WeightForm::kByteMinWide;
     case DType::kQ6_K:
       return WeightForm::kByteSubScale;
+    case DType::kQ3_K:
+      return WeightForm::kNibbleSubScale;
+    case DType::kQ2_K:
+      return WeightForm::kNibbleSubScaleMin;
+    case DType::kIQ4_NL:
+    case DType::kIQ4_XS:
+      return WeightForm::kNibbleIq4;
+    case DType::kMXFP4:
+      return WeightForm::kNibbleFp4;
     default:
       return std::nullopt;
   }

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "backend/weight.h"
+#include "cpu/nibble_values.h"
 #include "quant/dequantize.h"
 
 namespace wl::cpu {
@@ -32,7 +33,18 @@ class PanelRow {
     return value;
   }
 
-  /// Integer of input k (0..31) of block b: centred where the form is symmetric, without sub-scale.
+  /// Value of input k of any form.
+  float value_at(int k) const {
+    if (!backend::is_quantized(form_)) return float_at(k);
+    const int b = k / backend::kBlockInputs, i = k % backend::kBlockInputs;
+    const int half = i / kHalfInputs;
+    const float scale = scale_at(b) * static_cast<float>(sub_scale_at(b, half));
+    const float value = scale * static_cast<float>(quant_at(b, i));
+    if (!layout_.has_min) return value;
+    return value + min_at(b) * static_cast<float>(sub_min_at(b, half));
+  }
+
+  /// Integer of input k (0..31) of block b that the stored one stands for, without sub-scale.
   int quant_at(int b, int k) const {
     const uint8_t* quants = record(b) + layout_.quant_offset();
     if (!layout_.is_nibble) {
@@ -40,7 +52,8 @@ class PanelRow {
     }
     const int byte = quants[(k / 4) * 32 + lane_ * 2 + k % 2];
     const int q = k % 4 < 2 ? byte & 15 : byte >> 4;
-    return form_ == backend::WeightForm::kNibble ? q - 8 : q;
+    const int8_t* table = nibble_table(form_);
+    return table != nullptr ? table[q] : q - nibble_centre(form_);
   }
   float scale_at(int b) const { return read_scale(record(b), lane_); }
   bool has_min() const { return layout_.has_min; }
@@ -50,12 +63,19 @@ class PanelRow {
   }
   /// Sub-scale of inputs 16 * half ... of block b; 1 in forms without.
   int sub_scale_at(int b, int half) const {
-    if (!layout_.has_sub_scale) return 1;
-    const uint8_t* scales = record(b) + layout_.sub_scale_offset();
-    return static_cast<int8_t>(scales[half * backend::kPanelRows + lane_]);
+    if (layout_.sub_scale == SubScale::kNone) return 1;
+    const uint8_t byte = sub_scale_byte(b, half);
+    return layout_.sub_scale == SubScale::kSigned ? static_cast<int8_t>(byte) : byte & 15;
+  }
+  /// Sub-minimum of inputs 16 * half ... of block b; 1 in forms without.
+  int sub_min_at(int b, int half) const {
+    return layout_.sub_scale == SubScale::kScaleMin ? sub_scale_byte(b, half) >> 4 : 1;
   }
 
  private:
+  using SubScale = backend::SubScale;
+  static constexpr int kHalfInputs = backend::kBlockInputs / 2;
+
   template <class T>
   static T read(const uint8_t* bytes) {
     T value;
@@ -63,6 +83,9 @@ class PanelRow {
     return value;
   }
   const uint8_t* record(int b) const { return panel_ + static_cast<size_t>(b) * record_bytes_; }
+  uint8_t sub_scale_byte(int b, int half) const {
+    return record(b)[layout_.sub_scale_offset() + half * backend::kPanelRows + lane_];
+  }
   float read_scale(const uint8_t* scales, int lane) const {
     if (layout_.scale_bytes == 4) return read<float>(scales + 4 * lane);
     return quant::f16_to_f32(read<uint16_t>(scales + 2 * lane));

@@ -78,9 +78,10 @@ double bits_per_weight(const DTypeTraits& traits) {
 /// Supported types with the number of bits nearest to an unsupported one's, for rows of that
 /// length: "Q4_0 or Q4_K".
 std::string nearest_supported(const DTypeTraits& refused, int64_t row_elems) {
-  constexpr DType kSupported[] = {DType::kF32,  DType::kBF16, DType::kQ8_0, DType::kQ6_K,
-                                  DType::kQ5_K, DType::kQ5_1, DType::kQ5_0, DType::kQ4_K,
-                                  DType::kQ4_1, DType::kQ4_0};
+  constexpr DType kSupported[] = {DType::kF32,  DType::kBF16, DType::kQ8_0,   DType::kQ6_K,
+                                  DType::kQ5_K, DType::kQ5_1, DType::kQ5_0,   DType::kQ4_K,
+                                  DType::kQ4_1, DType::kQ4_0, DType::kIQ4_NL, DType::kIQ4_XS,
+                                  DType::kQ3_K, DType::kQ2_K};
   double best = HUGE_VAL;
   std::string names;
   for (const DType type : kSupported) {

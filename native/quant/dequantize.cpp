@@ -5,6 +5,11 @@
 #include <string>
 
 #include "base/result.h"
+#include "quant/iq4_nl.h"
+#include "quant/iq4_xs.h"
+#include "quant/mxfp4.h"
+#include "quant/q2_k.h"
+#include "quant/q3_k.h"
 #include "quant/q4_0.h"
 #include "quant/q4_1.h"
 #include "quant/q4_k.h"
@@ -64,12 +69,22 @@ void dequantize(DType type, const uint8_t* src, int64_t count, float* out) {
       return dequantize_q5_1(src, num_blocks, out);
     case DType::kQ8_0:
       return dequantize_q8_0(src, num_blocks, out);
+    case DType::kQ2_K:
+      return dequantize_q2_k(src, num_blocks, out);
+    case DType::kQ3_K:
+      return dequantize_q3_k(src, num_blocks, out);
     case DType::kQ4_K:
       return dequantize_q4_k(src, num_blocks, out);
     case DType::kQ5_K:
       return dequantize_q5_k(src, num_blocks, out);
     case DType::kQ6_K:
       return dequantize_q6_k(src, num_blocks, out);
+    case DType::kIQ4_NL:
+      return dequantize_iq4_nl(src, num_blocks, out);
+    case DType::kIQ4_XS:
+      return dequantize_iq4_xs(src, num_blocks, out);
+    case DType::kMXFP4:
+      return dequantize_mxfp4(src, num_blocks, out);
     default:
       throw InternalError(std::string("dequantize: type ") + traits.name + " is not supported");
   }

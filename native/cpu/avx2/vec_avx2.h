@@ -74,10 +74,26 @@ struct VecAvx2 {
   static I iadd(I x, I y) { return {_mm256_add_epi32(x.a, y.a), _mm256_add_epi32(x.b, y.b)}; }
   static I imul(I x, I y) { return {_mm256_mullo_epi32(x.a, y.a), _mm256_mullo_epi32(x.b, y.b)}; }
   static I imax(I x, I y) { return {_mm256_max_epi32(x.a, y.a), _mm256_max_epi32(x.b, y.b)}; }
+  /// Sum of the lanes.
+  static int32_t isum(I x) {
+    const __m256i pairs = _mm256_add_epi32(x.a, x.b);
+    __m128i sum = _mm_add_epi32(_mm256_castsi256_si128(pairs), _mm256_extracti128_si256(pairs, 1));
+    sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0x4e));
+    return _mm_cvtsi128_si32(_mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0xb1)));
+  }
   /// 16 signed bytes.
   static I load_i8(const uint8_t* p) {
     const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
     return {_mm256_cvtepi8_epi32(bytes), _mm256_cvtepi8_epi32(_mm_srli_si128(bytes, 8))};
+  }
+  /// 16 bytes of two nibbles, 0..15 each.
+  static void load_nibbles(const uint8_t* p, I* low, I* high) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+    const __m256i a = _mm256_cvtepu8_epi32(bytes);
+    const __m256i b = _mm256_cvtepu8_epi32(_mm_srli_si128(bytes, 8));
+    const __m256i mask = _mm256_set1_epi32(15);
+    *low = {_mm256_and_si256(a, mask), _mm256_and_si256(b, mask)};
+    *high = {_mm256_srli_epi32(a, 4), _mm256_srli_epi32(b, 4)};
   }
   static F to_float(I x) { return {_mm256_cvtepi32_ps(x.a), _mm256_cvtepi32_ps(x.b)}; }
   /// Round half to even.
@@ -108,6 +124,16 @@ struct VecAvx2 {
     *low = {_mm256_and_si256(a, mask), _mm256_and_si256(b, mask)};
     *high = {_mm256_srli_epi16(a, 4), _mm256_srli_epi16(b, 4)};
   }
+  /// The same, each nibble standing for an entry of `table`.
+  static void look_up_nibbles(const uint8_t* p, const int8_t* table, W* low, W* high) {
+    const __m256i entries =
+        _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(table)));
+    const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+    const __m256i mask = _mm256_set1_epi8(15);
+    *low = widen_bytes(_mm256_shuffle_epi8(entries, _mm256_and_si256(bytes, mask)));
+    *high = widen_bytes(
+        _mm256_shuffle_epi8(entries, _mm256_and_si256(_mm256_srli_epi16(bytes, 4), mask)));
+  }
   /// acc[row] += w[row][0] * pair[0] + w[row][1] * pair[1], exact.
   static I dot_pairs(I acc, W w, const int16_t* pair) {
     int32_t bits;
@@ -118,6 +144,10 @@ struct VecAvx2 {
   }
 
  private:
+  static W widen_bytes(__m256i bytes) {
+    return {_mm256_cvtepi8_epi16(_mm256_castsi256_si128(bytes)),
+            _mm256_cvtepi8_epi16(_mm256_extracti128_si256(bytes, 1))};
+  }
   static __m256 widen_bf16(__m128i half) {
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(half), 16));
   }

@@ -51,9 +51,18 @@ struct VecAvx512 {
   static I iadd(I x, I y) { return _mm512_add_epi32(x, y); }
   static I imul(I x, I y) { return _mm512_mullo_epi32(x, y); }
   static I imax(I x, I y) { return _mm512_max_epi32(x, y); }
+  /// Sum of the lanes.
+  static int32_t isum(I x) { return _mm512_reduce_add_epi32(x); }
   /// 16 signed bytes.
   static I load_i8(const uint8_t* p) {
     return _mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+  }
+  /// 16 bytes of two nibbles, 0..15 each.
+  static void load_nibbles(const uint8_t* p, I* low, I* high) {
+    const __m512i bytes =
+        _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+    *low = _mm512_and_si512(bytes, _mm512_set1_epi32(15));
+    *high = _mm512_srli_epi32(bytes, 4);
   }
   static F to_float(I x) { return _mm512_cvtepi32_ps(x); }
   /// Round half to even.
@@ -73,6 +82,15 @@ struct VecAvx512 {
     const __m512i bytes = _mm512_cvtepu8_epi16(load_256(p));
     *low = {_mm512_and_si512(bytes, _mm512_set1_epi16(15))};
     *high = {_mm512_srli_epi16(bytes, 4)};
+  }
+  /// The same, each nibble standing for an entry of `table`.
+  static void look_up_nibbles(const uint8_t* p, const int8_t* table, W* low, W* high) {
+    const __m256i entries =
+        _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(table)));
+    const __m256i bytes = load_256(p), mask = _mm256_set1_epi8(15);
+    const __m256i high_bytes = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), mask);
+    *low = {_mm512_cvtepi8_epi16(_mm256_shuffle_epi8(entries, _mm256_and_si256(bytes, mask)))};
+    *high = {_mm512_cvtepi8_epi16(_mm256_shuffle_epi8(entries, high_bytes))};
   }
   /// acc[row] += w[row][0] * pair[0] + w[row][1] * pair[1], exact.
   static I dot_pairs(I acc, W w, const int16_t* pair) {

@@ -42,11 +42,14 @@ uint32_t max_magnitude_bits(const float* x, int count) {
 
 constexpr uint32_t kInfinityBits = 0x7f800000u;
 
-void quantize_block(const float* x, float levels, int16_t* q, float* scale, int32_t* sum) {
+/// Block `index` of `out`.
+void quantize_block(const float* x, float levels, const QuantizedRows& out, int64_t index) {
+  int16_t* q = out.q + index * backend::kBlockInputs;
+  float* scale = out.scale + index;
   const uint32_t bits = max_magnitude_bits(x, backend::kBlockInputs);
   float amax;
   std::memcpy(&amax, &bits, sizeof(amax));
-  *sum = 0;
+  out.sum[index] = out.low_sum[index] = 0;
   const bool is_finite = bits < kInfinityBits;
   *scale = is_finite ? amax / levels : std::numeric_limits<float>::quiet_NaN();
   // Below this the inverse overflows; such a block is noise far under every other and counts as
@@ -61,20 +64,20 @@ void quantize_block(const float* x, float levels, int16_t* q, float* scale, int3
     // Round half to even by the magic constant; |x * inverse| <= 16384 keeps it exact.
     const float rounded = (x[i] * inverse + kRoundMagic) - kRoundMagic;
     q[i] = static_cast<int16_t>(rounded);
-    *sum += q[i];
+    out.sum[index] += q[i];
+    if (i < backend::kBlockInputs / 2) out.low_sum[index] += q[i];
   }
 }
 
 }  // namespace
 
-void quantize_rows(backend::Matrix x, int row_begin, int row_end, float levels, int16_t* q,
-                   float* scale, int32_t* sum) {
+void quantize_rows(backend::Matrix x, int row_begin, int row_end, float levels,
+                   const QuantizedRows& out) {
   const int num_blocks = x.cols / backend::kBlockInputs;
   for (int64_t r = row_begin; r < row_end; ++r) {
     for (int b = 0; b < num_blocks; ++b) {
-      const int64_t index = r * num_blocks + b;
-      quantize_block(x.row(static_cast<int>(r)) + b * backend::kBlockInputs, levels,
-                     q + index * backend::kBlockInputs, scale + index, sum + index);
+      quantize_block(x.row(static_cast<int>(r)) + b * backend::kBlockInputs, levels, out,
+                     r * num_blocks + b);
     }
   }
 }

@@ -6,8 +6,8 @@
 
 namespace wl::cpu::ref {
 
-void quantize_rows(backend::Matrix x, int row_begin, int row_end, float levels, int16_t* q,
-                   float* scale, int32_t* sum);
+void quantize_rows(backend::Matrix x, int row_begin, int row_end, float levels,
+                   const QuantizedRows& out);
 void linear(const LinearArgs& args);
 void attention(const AttentionArgs& args);
 void rms_norm_row(float* out, const float* x, const float* weight, int cols, float eps);

@@ -19,7 +19,7 @@ float dot_float(const PanelRow& row, const float* x, int cols) {
   return acc;
 }
 
-/// Exact: |q_w * sub_scale * q_x| summed over 32 inputs stays below 2^31 in every form.
+/// Exact in every form (backend/weight.h).
 int32_t block_dot(const PanelRow& row, int b, const int16_t* q) {
   int32_t dot = 0;
   for (int half = 0; half < 2; ++half) {
@@ -35,11 +35,14 @@ float dot_quantized(const PanelRow& row, const LinearArgs& args, int token) {
   const int16_t* q = args.input.q + static_cast<int64_t>(token) * args.weight.cols;
   const float* scale = args.input.scale + static_cast<int64_t>(token) * num_blocks;
   const int32_t* sum = args.input.sum + static_cast<int64_t>(token) * num_blocks;
+  const int32_t* low_sum = args.input.low_sum + static_cast<int64_t>(token) * num_blocks;
   float acc = 0, min_acc = 0;
   for (int b = 0; b < num_blocks; ++b) {
     const float dot = static_cast<float>(block_dot(row, b, q + b * kBlockInputs));
     acc = std::fma(dot, row.scale_at(b) * scale[b], acc);
-    min_acc = std::fma(row.min_at(b), scale[b] * static_cast<float>(sum[b]), min_acc);
+    const int32_t min_sum =
+        row.sub_min_at(b, 0) * low_sum[b] + row.sub_min_at(b, 1) * (sum[b] - low_sum[b]);
+    min_acc = std::fma(row.min_at(b), scale[b] * static_cast<float>(min_sum), min_acc);
   }
   return row.has_min() ? acc + min_acc : acc;
 }

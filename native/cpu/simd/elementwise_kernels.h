@@ -152,7 +152,9 @@ void add_weighted_row(float* x, backend::Matrix y, int num_used, const int32_t* 
 
 /// One block of 32 inputs; the formula and the bad-value rules are in cpu/ref/elementwise_ref.cpp.
 template <class V>
-void quantize_block(const float* x, float levels, int16_t* q, float* scale, int32_t* sum) {
+void quantize_block(const float* x, float levels, const QuantizedRows& out, int64_t index) {
+  int16_t* q = out.q + index * backend::kBlockInputs;
+  float* scale = out.scale + index;
   const typename V::F low = V::load(x), high = V::load(x + kLanes);
   int32_t lanes[kLanes];
   V::istore(lanes, V::imax(V::magnitude_bits(low), V::magnitude_bits(high)));
@@ -160,7 +162,7 @@ void quantize_block(const float* x, float levels, int16_t* q, float* scale, int3
   for (int j = 0; j < kLanes; ++j) bits = lanes[j] > bits ? lanes[j] : bits;
   float amax;
   std::memcpy(&amax, &bits, sizeof(amax));
-  *sum = 0;
+  out.sum[index] = out.low_sum[index] = 0;
   const bool is_finite = bits < 0x7f800000;
   const float inverse = levels / amax;
   if (!is_finite || !__builtin_isfinite(inverse)) {
@@ -173,19 +175,18 @@ void quantize_block(const float* x, float levels, int16_t* q, float* scale, int3
   const typename V::I q_high = V::round_to_int(V::mul(high, V::set1(inverse)));
   V::store_i16(q, q_low);
   V::store_i16(q + kLanes, q_high);
-  V::istore(lanes, V::iadd(q_low, q_high));
-  for (int j = 0; j < kLanes; ++j) *sum += lanes[j];
+  out.low_sum[index] = V::isum(q_low);
+  out.sum[index] = V::isum(V::iadd(q_low, q_high));
 }
 
 template <class V>
-void quantize_rows(backend::Matrix x, int row_begin, int row_end, float levels, int16_t* q,
-                   float* scale, int32_t* sum) {
+void quantize_rows(backend::Matrix x, int row_begin, int row_end, float levels,
+                   const QuantizedRows& out) {
   const int num_blocks = x.cols / backend::kBlockInputs;
   for (int64_t r = row_begin; r < row_end; ++r) {
     for (int b = 0; b < num_blocks; ++b) {
-      const int64_t index = r * num_blocks + b;
-      quantize_block<V>(x.row(static_cast<int>(r)) + b * backend::kBlockInputs, levels,
-                        q + index * backend::kBlockInputs, scale + index, sum + index);
+      quantize_block<V>(x.row(static_cast<int>(r)) + b * backend::kBlockInputs, levels, out,
+                        r * num_blocks + b);
     }
   }
 }

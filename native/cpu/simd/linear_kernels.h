@@ -8,6 +8,7 @@
 // bit.
 
 #include "cpu/kernels.h"
+#include "cpu/nibble_values.h"
 
 namespace wl::cpu::simd {
 
@@ -16,6 +17,7 @@ namespace wl::cpu::simd {
 
 using backend::kBlockInputs;
 using backend::kPanelRows;
+using backend::SubScale;
 using backend::WeightForm;
 
 /// Writes one column's 16 outputs, less where the matrix ends inside the panel.
@@ -72,51 +74,110 @@ void float_tile(const LinearArgs& args, int panel, int token) {
 // these records. 1 to 6 KiB do equally well; without it decode is a fifth slower (bench/engine).
 constexpr int kPrefetchBytes = 3072;
 
-/// dot[c] += products of inputs [kBegin, kEnd) of one block; `q[c]` points at the block's inputs.
-template <class V, bool kIsNibble, int kBegin, int kEnd, int kColumns>
-WL_INLINE void add_products(const uint8_t* quants, const int16_t* const* q, int64_t offset,
+/// Where the quantised inputs of one tile's tokens lie. (On V only to keep it inside this file's
+/// instruction set.)
+template <class V, int kColumns>
+struct TileInput {
+  const int16_t* q[kColumns];
+  const float* scale[kColumns];
+  const int32_t* sum[kColumns];
+  const int32_t* low_sum[kColumns];
+
+  TileInput(const backend::LinearInput& input, int token) {
+    const int num_blocks = input.x.cols / kBlockInputs;
+    for (int c = 0; c < kColumns; ++c) {
+      const int64_t first = static_cast<int64_t>(token + c) * num_blocks;
+      q[c] = input.q + static_cast<int64_t>(token + c) * input.x.cols;
+      scale[c] = input.scale + first;
+      sum[c] = input.sum + first;
+      low_sum[c] = input.low_sum + first;
+    }
+  }
+};
+
+/// 32 bytes of nibbles as the integers that they stand for, a centre aside.
+template <class V, WeightForm kForm>
+WL_INLINE void read_nibbles(const uint8_t* bytes, typename V::W* low, typename V::W* high) {
+  constexpr const int8_t* kTable = nibble_table(kForm);
+  if constexpr (kTable != nullptr) {
+    V::look_up_nibbles(bytes, kTable, low, high);
+  } else {
+    V::unpack_nibbles(bytes, low, high);
+  }
+}
+
+/// dot[c] += products of inputs [kBegin, kEnd) of block b.
+template <class V, WeightForm kForm, int kBegin, int kEnd, int kColumns>
+WL_INLINE void add_products(const uint8_t* quants, const TileInput<V, kColumns>& input, int b,
                             typename V::I* dot) {
+  constexpr bool kIsNibble = backend::record_layout(kForm).is_nibble;
   constexpr int kStep = kIsNibble ? 4 : 2;  // inputs in 32 bytes
+  const int64_t offset = static_cast<int64_t>(b) * kBlockInputs;
 #pragma GCC unroll 16
   for (int k = kBegin; k < kEnd; k += kStep) {
     const uint8_t* bytes = quants + k / kStep * 32;
     if constexpr (kIsNibble) {
       typename V::W low, high;
-      V::unpack_nibbles(bytes, &low, &high);
+      read_nibbles<V, kForm>(bytes, &low, &high);
 #pragma GCC unroll 16
       for (int c = 0; c < kColumns; ++c) {
-        dot[c] = V::dot_pairs(dot[c], low, q[c] + offset + k);
-        dot[c] = V::dot_pairs(dot[c], high, q[c] + offset + k + 2);
+        dot[c] = V::dot_pairs(dot[c], low, input.q[c] + offset + k);
+        dot[c] = V::dot_pairs(dot[c], high, input.q[c] + offset + k + 2);
       }
     } else {
       const typename V::W w = V::load_bytes(bytes);
 #pragma GCC unroll 16
-      for (int c = 0; c < kColumns; ++c) dot[c] = V::dot_pairs(dot[c], w, q[c] + offset + k);
+      for (int c = 0; c < kColumns; ++c) dot[c] = V::dot_pairs(dot[c], w, input.q[c] + offset + k);
     }
   }
 }
 
+/// Start value of a dot over inputs whose sum is `sum`: the centre of the nibbles.
+template <class V, WeightForm kForm>
+WL_INLINE typename V::I centre_of(int32_t sum) {
+  constexpr int kCentre = nibble_centre(kForm);
+  return kCentre == 0 ? V::izero() : V::iset1(-kCentre * sum);
+}
+
+/// The two sub-scales of each row, and the two sub-minimums where the form has them.
+template <class V, WeightForm kForm>
+struct SubScales {
+  typename V::I scale[2], min[2];
+
+  explicit SubScales(const uint8_t* record) {
+    constexpr backend::RecordLayout kLayout = backend::record_layout(kForm);
+    for (int half = 0; half < 2; ++half) {
+      const uint8_t* bytes = record + kLayout.sub_scale_offset() + half * kPanelRows;
+      if constexpr (kLayout.sub_scale == SubScale::kScaleMin) {
+        V::load_nibbles(bytes, &scale[half], &min[half]);
+      } else {
+        scale[half] = V::load_i8(bytes);
+      }
+    }
+  }
+};
+
+/// The integer dots of block b, sub-scales multiplied in.
 template <class V, WeightForm kForm, int kColumns>
-WL_INLINE void block_dots(const uint8_t* record, const int16_t* const* q, const int32_t* const* sum,
-                          int b, typename V::I* dot) {
+WL_INLINE void block_dots(const uint8_t* record, const TileInput<V, kColumns>& input, int b,
+                          typename V::I* dot) {
   constexpr backend::RecordLayout kLayout = backend::record_layout(kForm);
   const uint8_t* quants = record + kLayout.quant_offset();
-  const int64_t offset = static_cast<int64_t>(b) * kBlockInputs;
-  for (int c = 0; c < kColumns; ++c) {
-    // Nibbles are stored 0..15; the form's centre of 8 enters as a start value.
-    dot[c] = kForm == WeightForm::kNibble ? V::iset1(-8 * sum[c][b]) : V::izero();
-  }
-  if constexpr (!kLayout.has_sub_scale) {
-    add_products<V, kLayout.is_nibble, 0, kBlockInputs, kColumns>(quants, q, offset, dot);
+  if constexpr (kLayout.sub_scale == SubScale::kNone) {
+    for (int c = 0; c < kColumns; ++c) dot[c] = centre_of<V, kForm>(input.sum[c][b]);
+    add_products<V, kForm, 0, kBlockInputs>(quants, input, b, dot);
   } else {
     typename V::I second[kColumns];
-    for (int c = 0; c < kColumns; ++c) second[c] = V::izero();
-    add_products<V, false, 0, 16, kColumns>(quants, q, offset, dot);
-    add_products<V, false, 16, 32, kColumns>(quants, q, offset, second);
-    const typename V::I scale0 = V::load_i8(record + kLayout.sub_scale_offset());
-    const typename V::I scale1 = V::load_i8(record + kLayout.sub_scale_offset() + kPanelRows);
     for (int c = 0; c < kColumns; ++c) {
-      dot[c] = V::iadd(V::imul(dot[c], scale0), V::imul(second[c], scale1));
+      const int32_t low_sum = input.low_sum[c][b];
+      dot[c] = centre_of<V, kForm>(low_sum);
+      second[c] = centre_of<V, kForm>(input.sum[c][b] - low_sum);
+    }
+    add_products<V, kForm, 0, kBlockInputs / 2>(quants, input, b, dot);
+    add_products<V, kForm, kBlockInputs / 2, kBlockInputs>(quants, input, b, second);
+    const SubScales<V, kForm> sub(record);
+    for (int c = 0; c < kColumns; ++c) {
+      dot[c] = V::iadd(V::imul(dot[c], sub.scale[0]), V::imul(second[c], sub.scale[1]));
     }
   }
 }
@@ -130,23 +191,42 @@ typename V::F load_scales(const uint8_t* scales) {
   }
 }
 
+/// min_acc[c] += minimums of block b times the sums of its inputs.
+template <class V, WeightForm kForm, int kColumns>
+WL_INLINE void add_minimums(const uint8_t* record, const TileInput<V, kColumns>& input, int b,
+                            typename V::F* min_acc) {
+  constexpr backend::RecordLayout kLayout = backend::record_layout(kForm);
+  const typename V::F w_min = load_scales<V, kLayout.scale_bytes>(record + kLayout.min_offset());
+  if constexpr (kLayout.sub_scale == SubScale::kScaleMin) {
+    const SubScales<V, kForm> sub(record);
+#pragma GCC unroll 16
+    for (int c = 0; c < kColumns; ++c) {
+      const int32_t low_sum = input.low_sum[c][b];
+      const typename V::I min_sum =
+          V::iadd(V::imul(sub.min[0], V::iset1(low_sum)),
+                  V::imul(sub.min[1], V::iset1(input.sum[c][b] - low_sum)));
+      min_acc[c] =
+          V::fma(w_min, V::mul(V::set1(input.scale[c][b]), V::to_float(min_sum)), min_acc[c]);
+    }
+  } else {
+#pragma GCC unroll 16
+    for (int c = 0; c < kColumns; ++c) {
+      const float scaled_sum = input.scale[c][b] * static_cast<float>(input.sum[c][b]);
+      min_acc[c] = V::fma(w_min, V::set1(scaled_sum), min_acc[c]);
+    }
+  }
+}
+
 template <class V, WeightForm kForm, int kColumns>
 void quantized_tile(const LinearArgs& args, int panel, int token) {
   constexpr backend::RecordLayout kLayout = backend::record_layout(kForm);
   const int num_blocks = args.weight.cols / kBlockInputs;
   const uint8_t* record = args.weight.panels + panel * args.weight.panel_bytes();
-  const int16_t* q[kColumns];
-  const float* scale[kColumns];
-  const int32_t* sum[kColumns];
+  const TileInput<V, kColumns> input(args.input, token);
   typename V::F acc[kColumns], min_acc[kColumns];
+  for (int c = 0; c < kColumns; ++c) acc[c] = min_acc[c] = V::zero();
   // The first tile reads the panel from memory; later ones find it in the cache.
   const bool is_streamed = token == 0;
-  for (int c = 0; c < kColumns; ++c) {
-    q[c] = args.input.q + static_cast<int64_t>(token + c) * args.weight.cols;
-    scale[c] = args.input.scale + static_cast<int64_t>(token + c) * num_blocks;
-    sum[c] = args.input.sum + static_cast<int64_t>(token + c) * num_blocks;
-    acc[c] = min_acc[c] = V::zero();
-  }
   for (int b = 0; b < num_blocks; ++b, record += record_bytes(kForm)) {
     if (is_streamed) {
       for (int line = 0; line < record_bytes(kForm); line += 64) {
@@ -154,21 +234,13 @@ void quantized_tile(const LinearArgs& args, int panel, int token) {
       }
     }
     typename V::I dot[kColumns];
-    block_dots<V, kForm, kColumns>(record, q, sum, b, dot);
+    block_dots<V, kForm, kColumns>(record, input, b, dot);
     const typename V::F w_scale = load_scales<V, kLayout.scale_bytes>(record);
 #pragma GCC unroll 16
     for (int c = 0; c < kColumns; ++c) {
-      acc[c] = V::fma(V::to_float(dot[c]), V::mul(w_scale, V::set1(scale[c][b])), acc[c]);
+      acc[c] = V::fma(V::to_float(dot[c]), V::mul(w_scale, V::set1(input.scale[c][b])), acc[c]);
     }
-    if constexpr (kLayout.has_min) {
-      const typename V::F w_min =
-          load_scales<V, kLayout.scale_bytes>(record + kLayout.min_offset());
-#pragma GCC unroll 16
-      for (int c = 0; c < kColumns; ++c) {
-        const float scaled_sum = scale[c][b] * static_cast<float>(sum[c][b]);
-        min_acc[c] = V::fma(w_min, V::set1(scaled_sum), min_acc[c]);
-      }
-    }
+    if constexpr (kLayout.has_min) add_minimums<V, kForm, kColumns>(record, input, b, min_acc);
   }
   for (int c = 0; c < kColumns; ++c) {
     const typename V::F value = kLayout.has_min ? V::add(acc[c], min_acc[c]) : acc[c];

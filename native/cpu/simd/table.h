@@ -26,6 +26,10 @@ KernelTable make_table(const char* name) {
   set(WeightForm::kByteMin, linear<V, WeightForm::kByteMin>);
   set(WeightForm::kByteMinWide, linear<V, WeightForm::kByteMinWide>);
   set(WeightForm::kByteSubScale, linear<V, WeightForm::kByteSubScale>);
+  set(WeightForm::kNibbleSubScale, linear<V, WeightForm::kNibbleSubScale>);
+  set(WeightForm::kNibbleSubScaleMin, linear<V, WeightForm::kNibbleSubScaleMin>);
+  set(WeightForm::kNibbleIq4, linear<V, WeightForm::kNibbleIq4>);
+  set(WeightForm::kNibbleFp4, linear<V, WeightForm::kNibbleFp4>);
   table.attention = attention<V>;
   table.rms_norm_row = rms_norm_row<V>;
   table.gated_mlp = gated_mlp<V>;

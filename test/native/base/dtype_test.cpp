@@ -8,7 +8,9 @@ WL_TEST("dtype: the types this build computes are exactly the supported ones") {
     const auto traits = wl::dtype_traits(id);
     if (traits && traits->is_supported) supported += std::string(traits->name) + " ";
   }
-  WL_CHECK_EQ(supported, "F32 F16 Q4_0 Q4_1 Q5_0 Q5_1 Q8_0 Q4_K Q5_K Q6_K BF16 ");
+  WL_CHECK_EQ(
+      supported,
+      "F32 F16 Q4_0 Q4_1 Q5_0 Q5_1 Q8_0 Q2_K Q3_K Q4_K Q5_K Q6_K IQ4_NL IQ4_XS BF16 MXFP4 ");
 }
 
 WL_TEST("dtype: every id has a name for messages") {

@@ -132,9 +132,9 @@ WL_TEST("weights: an unsupported type is refused with the nearest types that wor
     uint32_t type;
     int64_t row;
     const char* expected;
-  } kCases[] = {{18, 256, "is IQ3_XXS, not supported; use Q4_K or Q4_0"},
-                {20, 32, "is IQ4_NL, not supported; use Q4_0"},
-                {39, 32, "is MXFP4, not supported; use Q4_0"},
+  } kCases[] = {{18, 256, "is IQ3_XXS, not supported; use Q3_K"},
+                {17, 256, "is IQ2_XS, not supported; use Q2_K"},
+                {40, 64, "is NVFP4, not supported; use Q4_0 or IQ4_NL"},
                 {28, 4, "is F64, not supported; use F32"},
                 {wl::kSafetensorsOnly + 5, 32, "is F8_E4M3, not supported; use Q8_0"}};
   for (const auto& [type, row, expected] : kCases) {

@@ -12,14 +12,16 @@
 #include "base/json.h"
 #include "check.h"
 #include "golden_file.h"
+#include "quant/mxfp4.h"
 
 using wl::DType;
 
 namespace {
 
-constexpr DType kSupported[] = {DType::kF32,  DType::kF16,  DType::kBF16, DType::kQ4_0,
-                                DType::kQ4_1, DType::kQ5_0, DType::kQ5_1, DType::kQ8_0,
-                                DType::kQ4_K, DType::kQ5_K, DType::kQ6_K};
+constexpr DType kSupported[] = {DType::kF32,  DType::kF16,    DType::kBF16,   DType::kQ4_0,
+                                DType::kQ4_1, DType::kQ5_0,   DType::kQ5_1,   DType::kQ8_0,
+                                DType::kQ2_K, DType::kQ3_K,   DType::kQ4_K,   DType::kQ5_K,
+                                DType::kQ6_K, DType::kIQ4_NL, DType::kIQ4_XS, DType::kMXFP4};
 
 std::vector<uint8_t> bytes_from_hex(const std::string& hex) {
   std::vector<uint8_t> bytes;
@@ -83,7 +85,7 @@ WL_TEST("quant: golden blocks dequantise bit for bit") {
     check_golden_blocks(type, *entry);
     ++num_types;
   }
-  WL_CHECK_EQ(num_types, 8);
+  WL_CHECK_EQ(num_types, 13);
 }
 
 WL_TEST("quant: eight golden rows of 1024 a type dequantise bit for bit") {
@@ -107,7 +109,7 @@ WL_TEST("quant: eight golden rows of 1024 a type dequantise bit for bit") {
                 name + " " + *entry->find("fnv1a64")->as_string());
     ++num_types;
   }
-  WL_CHECK_EQ(num_types, 10);
+  WL_CHECK_EQ(num_types, 15);
 }
 
 WL_TEST("quant: blocks may lie at any address") {
@@ -133,4 +135,17 @@ WL_TEST("quant: a count that is not whole blocks is a broken invariant") {
     has_thrown = true;
   }
   WL_CHECK(has_thrown);
+}
+
+WL_TEST("quant: an MXFP4 scale is a power of two down to its denormals, and 255 is damage") {
+  WL_CHECK_EQ(wl::quant::mxfp4_scale(0), 0x1p-128f);
+  WL_CHECK_EQ(wl::quant::mxfp4_scale(1), 0x1p-127f);
+  WL_CHECK_EQ(wl::quant::mxfp4_scale(2), 0x1p-126f);
+  WL_CHECK_EQ(wl::quant::mxfp4_scale(128), 1.0f);
+  WL_CHECK_EQ(wl::quant::mxfp4_scale(254), 0x1p126f);
+  std::vector<uint8_t> blocks(5 * sizeof(wl::quant::BlockMXFP4), 255);  // 255 in values is nothing
+  for (size_t i = 0; i < 5; ++i) blocks[i * sizeof(wl::quant::BlockMXFP4)] = 254;
+  WL_CHECK(!wl::quant::find_bad_mxfp4_block(blocks.data(), 5).has_value());
+  blocks[3 * sizeof(wl::quant::BlockMXFP4)] = 255;
+  WL_CHECK_EQ(wl::quant::find_bad_mxfp4_block(blocks.data(), 5).value_or(-1), 3);
 }
