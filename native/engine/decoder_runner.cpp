@@ -5,17 +5,6 @@
 
 namespace wl::engine {
 
-backend::KvCache kv_cache_shape(const models::ModelConfig& config, const models::KvGroup& group,
-                                backend::KvDType kv_type, int num_blocks) {
-  backend::KvCache cache;
-  cache.dtype = kv_type;
-  cache.num_layers = group.num_layers;
-  cache.num_blocks = num_blocks;
-  cache.num_kv_heads = config.num_kv_heads;
-  cache.head_dim = config.head_dim;
-  return cache;
-}
-
 DecoderRunner::DecoderRunner(std::unique_ptr<backend::Backend> backend,
                              std::shared_ptr<const models::DecoderWeights> weights)
     : backend_(std::move(backend)),
@@ -30,7 +19,8 @@ Result<std::unique_ptr<DecoderRunner>> DecoderRunner::create(
   const models::ModelConfig& config = runner->weights_->config;
   const models::KvLayout layout = models::kv_layout(config);
   for (size_t g = 0; g < layout.groups.size(); ++g) {
-    backend::KvCache cache = kv_cache_shape(config, layout.groups[g], kv_type, num_blocks[g]);
+    backend::KvCache cache =
+        models::kv_cache_shape(config, layout.groups[g], kv_type, num_blocks[g]);
     AlignedBuffer k, v;
     if (!k.allocate(cache.k_bytes()) || !v.allocate(cache.v_bytes())) {
       return Error{ErrorCode::kModelMemory, "no memory for a KV cache of " +

@@ -37,8 +37,4 @@ class DecoderRunner : public ModelRunner {
   std::vector<AlignedBuffer> buffers_;    // K and V of each
 };
 
-/// A description of a group's cache, without memory: what a block costs.
-backend::KvCache kv_cache_shape(const models::ModelConfig& config, const models::KvGroup& group,
-                                backend::KvDType kv_type, int num_blocks);
-
 }  // namespace wl::engine

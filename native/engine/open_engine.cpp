@@ -21,7 +21,7 @@ std::string fingerprint(const std::string& path, const OpenOptions& options,
 kv::KvSizing kv_sizing(const OpenOptions& options, const models::ModelConfig& config) {
   kv::KvSizing sizing;
   for (const models::KvGroup& group : models::kv_layout(config).groups) {
-    const backend::KvCache block = kv_cache_shape(config, group, options.kv_type, 1);
+    const backend::KvCache block = models::kv_cache_shape(config, group, options.kv_type, 1);
     sizing.groups.push_back(
         {group.window, static_cast<int64_t>(block.k_bytes() + block.v_bytes())});
   }

@@ -1,5 +1,6 @@
 #include "models/kv_layout.h"
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <map>
@@ -30,6 +31,29 @@ KvLayout kv_layout(const ModelConfig& config) {
   std::vector<int> windows;
   for (const LayerConfig& layer : config.layers) windows.push_back(layer.window);
   return kv_layout(windows, config.context);
+}
+
+backend::KvCache kv_cache_shape(const ModelConfig& config, const KvGroup& group,
+                                backend::KvDType type, int num_blocks) {
+  backend::KvCache cache;
+  cache.dtype = type;
+  cache.num_layers = group.num_layers;
+  cache.num_blocks = num_blocks;
+  cache.num_kv_heads = config.num_kv_heads;
+  cache.head_dim = config.head_dim;
+  return cache;
+}
+
+KvMemory kv_memory(const ModelConfig& config, backend::KvDType type) {
+  KvMemory memory;
+  for (const KvGroup& group : kv_layout(config).groups) {
+    const backend::KvCache block = kv_cache_shape(config, group, type, 1);
+    const auto token_bytes =
+        static_cast<int64_t>(block.k_bytes() + block.v_bytes()) / backend::kKvBlockSize;
+    (group.window > 0 ? memory.windows : memory.per_token) +=
+        token_bytes * std::max(group.window, 1);
+  }
+  return memory;
 }
 
 }  // namespace wl::models

@@ -3,9 +3,11 @@
 // form a group: one cache, one set of blocks, one block table a sequence. A model without sliding
 // windows has one group.
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
+#include "backend/kv_cache.h"
 #include "models/model_config.h"
 
 namespace wl::models {
@@ -31,5 +33,17 @@ struct KvLayout {
 KvLayout kv_layout(std::span<const int> windows, int context);
 
 KvLayout kv_layout(const ModelConfig& config);
+
+/// A description of a group's cache, without memory: what a block costs.
+backend::KvCache kv_cache_shape(const ModelConfig& config, const KvGroup& group,
+                                backend::KvDType type, int num_blocks);
+
+/// KV bytes of one sequence.
+struct KvMemory {
+  int64_t per_token = 0;  // of layers that see all tokens
+  int64_t windows = 0;    // of all others, once the sequence has filled their windows
+};
+
+KvMemory kv_memory(const ModelConfig& config, backend::KvDType type);
 
 }  // namespace wl::models

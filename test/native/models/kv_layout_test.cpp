@@ -34,3 +34,15 @@ WL_TEST("kv layout: a window that holds the whole context is full attention") {
   WL_CHECK_EQ(layout.groups[0].num_layers, 3);
   WL_CHECK_EQ(layout.groups[1].window, 64);
 }
+
+WL_TEST("kv layout: memory is bytes a token for full attention, and a constant for windows") {
+  ModelConfig config;
+  config.context = 1000;
+  config.num_kv_heads = 2;
+  config.head_dim = 16;
+  for (const int window : {0, 100, 100, 0, 10}) config.layers.push_back({.window = window});
+  constexpr int64_t kLayerBytes = 2 * 2 * 16 * 2;  // K and V, heads, head_dim, f16
+  const KvMemory memory = kv_memory(config, wl::backend::KvDType::kF16);
+  WL_CHECK_EQ(memory.per_token, 2 * kLayerBytes);
+  WL_CHECK_EQ(memory.windows, (2 * 100 + 10) * kLayerBytes);
+}
