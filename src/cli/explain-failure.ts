@@ -9,8 +9,9 @@ export interface Failure {
 
 /** Codes of other folders, which know nothing of exit codes. */
 const MODEL_FILE_CODES = /^ERR_(MODEL|TOKENIZER|CHAT_TEMPLATE)/;
-/** A start option that this machine or model cannot have, an instruction set for one. */
-const USAGE_CODES = /^ERR_INVALID_ARGUMENT$/;
+const DOWNLOAD_CODES = /^ERR_DOWNLOAD/;
+/** An option is missing, or one that this machine or model cannot have, an instruction set for one. */
+const USAGE_CODES = /^ERR_(INVALID_ARGUMENT|LICENSE_NOT_ACCEPTED)$/;
 
 export function explainFailure(error: unknown): Failure {
   if (!(error instanceof Error)) return { message: String(error), exitCode: EXIT_CODES.other };
@@ -22,6 +23,7 @@ function exitCodeOf(error: Error): number {
   const code = codeOf(error);
   if (USAGE_CODES.test(code)) return EXIT_CODES.usage;
   if (MODEL_FILE_CODES.test(code)) return EXIT_CODES.modelFile;
+  if (DOWNLOAD_CODES.test(code)) return EXIT_CODES.download;
   return EXIT_CODES.other;
 }
 

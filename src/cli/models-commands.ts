@@ -1,15 +1,15 @@
 /** `warmloop models list | pull | inspect`. */
-import { ExitError } from "../base/exit-error.ts";
+import { ExitError, usageError } from "../base/exit-error.ts";
 import { formatBytes, printable } from "../base/format.ts";
 import type { Config } from "../config/load-config.ts";
 import { describeInspection } from "../models/describe-inspection.ts";
 import { fetchModel } from "../models/fetch-model.ts";
-import { defaultModel, findModel, loadManifest } from "../models/manifest.ts";
+import { loadManifest } from "../models/manifest.ts";
 import { isCached } from "../models/model-cache.ts";
-import { createProgress } from "../models/progress.ts";
-import { resolveModel } from "../models/resolve-model.ts";
+import { pathOnDisk, resolveDownloadable, resolveModel } from "../models/resolve-model.ts";
 import { loadAddon } from "../native/load-addon.ts";
 import { loadTextModel } from "../text/load-text-model.ts";
+import { fetchOptions } from "./fetch-options.ts";
 
 export function listModels({ model: { modelsDir } }: Config): void {
   for (const model of loadManifest().models) {
@@ -20,25 +20,28 @@ export function listModels({ model: { modelsDir } }: Config): void {
   }
 }
 
-export async function pullModel(id: string | undefined, { model }: Config): Promise<void> {
-  const manifest = loadManifest();
-  const wanted = id === undefined ? defaultModel(manifest) : findModel(manifest, id);
-  if (wanted === undefined) {
-    throw new ExitError("usage", `models pull ${id}: unknown; "models list" shows the known ids`);
+export async function pullModel(wanted: string | undefined, config: Config): Promise<void> {
+  const model = resolveDownloadable(wanted, loadManifest());
+  if (model === undefined) {
+    throw usageError(
+      `models pull ${wanted}: unknown; "models list" shows the known ids, ` +
+        "hf:OWNER/REPO/FILE.gguf is a file of the hub",
+    );
   }
-  const file = await fetchModel(wanted, { ...model, progress: createProgress(process.stderr) });
+  const file = await fetchModel(model, { ...fetchOptions(config), refresh: true });
   process.stdout.write(`${file}\n`);
 }
 
 /** @throws {ExitError} modelFile after printing, when the engine would refuse the file */
 export function inspectModel(wanted: string, { model: { modelsDir } }: Config): void {
-  const model = resolveModel(wanted, loadManifest(), modelsDir);
-  if (model.manifestModel !== undefined && !isCached(modelsDir, model.manifestModel)) {
-    throw new ExitError("modelFile", `${model.id} is not downloaded: "models pull ${model.id}"`);
+  const model = resolveModel(wanted, loadManifest());
+  const file = pathOnDisk(model, modelsDir);
+  if (file === undefined) {
+    throw new ExitError("modelFile", `${wanted} is not downloaded: "models pull ${wanted}"`);
   }
-  const inspection = loadAddon().inspectModel(model.path);
-  process.stdout.write(`${describeInspection(model, inspection).join("\n")}\n`);
+  const inspection = loadAddon().inspectModel(file);
+  process.stdout.write(`${describeInspection(model.id, file, inspection).join("\n")}\n`);
   if (inspection.refusal !== undefined) throw new ExitError("modelFile", inspection.refusal);
-  const { chatWarning } = loadTextModel(model.path, inspection);
+  const { chatWarning } = loadTextModel(file, inspection);
   if (chatWarning !== undefined) process.stdout.write(`warning: ${printable(chatWarning)}\n`);
 }

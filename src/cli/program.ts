@@ -36,14 +36,14 @@ export function createProgram({ env }: ProcessInputs): Command {
       listModels(configOf(command));
     });
   addCommand(models, "pull", ["model"])
-    .argument("[id]", "model to download; without it the default")
-    .description("download and verify a model")
-    .action(async (id: string | undefined, _flags: Flags, command: Command) => {
+    .argument("[model]", "id, hf:OWNER/REPO[@REV]/FILE.gguf or hf:OWNER/REPO[@REV] (safetensors)")
+    .description("download and verify a model; without a name the default")
+    .action(async (wanted: string | undefined, _flags: Flags, command: Command) => {
       const { pullModel } = await import("./models-commands.ts");
-      await pullModel(id, configOf(command));
+      await pullModel(wanted, configOf(command));
     });
   addCommand(models, "inspect", ["model"])
-    .argument("<id or path>", "model of the manifest, GGUF file or safetensors folder")
+    .argument("<model>", "id, hf:OWNER/REPO[@REV][/FILE], GGUF file or safetensors folder")
     .description("architecture, tensors, tokenizer and memory of a model")
     .action(async (wanted: string, _flags: Flags, command: Command) => {
       const { inspectModel } = await import("./models-commands.ts");
@@ -67,7 +67,12 @@ function addCommand(parent: Command, name: string, sections: readonly SectionNam
     for (const spec of Object.values<Section[string]>(OPTION_SECTIONS[section])) {
       const shown = spec.defaultText ?? (isPlain(spec.default) ? String(spec.default) : "none");
       const meaning = `${spec.meaning} (default: ${shown})`;
-      command.addOption(new Option(`--${spec.flag} <${spec.placeholder}>`, meaning));
+      const { flag, placeholder, bareValue } = spec;
+      command.addOption(
+        bareValue === undefined
+          ? new Option(`--${flag} <${placeholder}>`, meaning)
+          : new Option(`--${flag} [${placeholder}]`, meaning).preset(bareValue),
+      );
     }
   }
   return command;

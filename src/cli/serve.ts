@@ -8,13 +8,16 @@ import { resolveModel, weightBytes } from "../models/resolve-model.ts";
 import { planKvMemory } from "./memory-plan.ts";
 
 export async function serve(config: Config): Promise<void> {
-  const model = resolveModel(config.model.model, loadManifest(), config.model.modelsDir);
-  const kvMemoryBytes = planKvMemory({
-    weightBytes: weightBytes(model),
-    kvMemoryBytes: config.engine.kvMemoryBytes,
-    numEngines: config.engine.numEngines,
-    availableBytes: config.machine.memoryBytes,
-  });
+  const model = resolveModel(config.model.model, loadManifest());
+  const planKv = (weightBytes: number): number =>
+    planKvMemory({
+      weightBytes,
+      kvMemoryBytes: config.engine.kvMemoryBytes,
+      numEngines: config.engine.numEngines,
+      availableBytes: config.machine.memoryBytes,
+    });
+  const knownBytes = weightBytes(model, config.model.modelsDir);
+  if (knownBytes !== undefined) planKv(knownBytes);
   const { startServer } = await import("./start-server.ts");
-  await startServer({ config, model, kvMemoryBytes });
+  await startServer({ config, model, planKv });
 }

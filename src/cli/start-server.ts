@@ -12,8 +12,7 @@ import { ApiKeys } from "../gateway/api-keys.ts";
 import { createGateway } from "../gateway/gateway.ts";
 import { createMetrics, type Metrics } from "../metrics/metrics.ts";
 import { fetchModel } from "../models/fetch-model.ts";
-import { createProgress } from "../models/progress.ts";
-import type { ResolvedModel } from "../models/resolve-model.ts";
+import { type ResolvedModel, weightBytesAt } from "../models/resolve-model.ts";
 import type { EngineOptions } from "../native/addon-types.ts";
 import { loadAddon } from "../native/load-addon.ts";
 import { chooseWorker } from "../router/score.ts";
@@ -22,14 +21,15 @@ import type { SessionService } from "../session/session-types.ts";
 import { loadTextModel } from "../text/load-text-model.ts";
 import { TextModelError } from "../text/text-errors.ts";
 import type { TextModel } from "../text/text-types.ts";
+import { fetchOptions } from "./fetch-options.ts";
 import { readyMessage } from "./ready-message.ts";
 import { drainOnSignal } from "./shutdown.ts";
 
 export interface StartOptions {
   readonly config: Config;
   readonly model: ResolvedModel;
-  /** Of each engine. */
-  readonly kvMemoryBytes: number;
+  /** KV bytes of each engine beside weights of this size. @throws {ExitError} modelFile */
+  readonly planKv: (weightBytes: number) => number;
 }
 
 export async function startServer(options: StartOptions): Promise<void> {
@@ -53,7 +53,7 @@ export async function startServer(options: StartOptions): Promise<void> {
   });
 
   try {
-    const modelPath = await fetchIfNeeded(model, config);
+    const modelPath = await fetchModel(model, fetchOptions(config));
     const textModel = openTextModel(modelPath, config);
     if (textModel.chatWarning !== undefined) logger.warn(textModel.chatWarning);
     pool = await openPool(modelPath, options, logger);
@@ -98,12 +98,6 @@ function createLogger({ log }: Config): Logger {
   return pino({ level: log.level }, pino.destination(2));
 }
 
-async function fetchIfNeeded(model: ResolvedModel, config: Config): Promise<string> {
-  if (model.manifestModel === undefined) return model.path;
-  const progress = createProgress(process.stderr);
-  return fetchModel(model.manifestModel, { ...config.model, progress });
-}
-
 function openTextModel(modelPath: string, { model }: Config): TextModel {
   const inspection = loadAddon().inspectModel(modelPath);
   if (inspection.refusal !== undefined) throw new ExitError("modelFile", inspection.refusal);
@@ -119,7 +113,7 @@ function openTextModel(modelPath: string, { model }: Config): TextModel {
 
 function openPool(
   modelPath: string,
-  { config, kvMemoryBytes }: StartOptions,
+  { config, planKv }: StartOptions,
   logger: Logger,
 ): Promise<EnginePool> {
   const { engine } = config;
@@ -129,7 +123,7 @@ function openPool(
     isa: engine.isa,
     activations: engine.activations,
     kvType: engine.kvType,
-    kvMemoryBytes,
+    kvMemoryBytes: planKv(weightBytesAt(modelPath)),
     maxContextTokens: engine.maxContextTokens ?? 0,
     maxBatchTokens: engine.maxBatchTokens,
     maxRunning: engine.maxRunning,

@@ -63,7 +63,8 @@ export function loadConfig(sources: ConfigSources): Config {
     model: Object.freeze({
       ...model,
       modelsDir: path.resolve(model.modelsDir ?? defaultModelsDir(sources.env)),
-      hubUrl: (sources.env.HF_ENDPOINT || HUB_URL).replace(/\/+$/, ""),
+      hubUrl: readHubUrl(sources.env.HF_ENDPOINT || HUB_URL),
+      hubToken: readHubToken(sources.env.HF_TOKEN),
     }),
     log: sectionOf(OPTION_SECTIONS.log, given, machine),
     machine,
@@ -167,6 +168,23 @@ function checkTogether({ server }: Config): void {
         "or listen on 127.0.0.1",
     );
   }
+}
+
+function readHubUrl(value: string): string {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const hasMore = url?.username || url?.password || url?.search || url?.hash;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || hasMore) {
+    throw usageError("HF_ENDPOINT must be an http or https address without user name and query");
+  }
+  return value.replace(/\/+$/, "");
+}
+
+/** Its value is in no message. */
+function readHubToken(value: string | undefined): string | undefined {
+  const token = value?.trim();
+  if (token === undefined || token === "") return undefined;
+  if (!/^[\x21-\x7e]+$/.test(token)) throw usageError("HF_TOKEN has characters no token has");
+  return token;
 }
 
 function defaultModelsDir(env: ConfigSources["env"]): string {

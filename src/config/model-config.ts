@@ -1,10 +1,12 @@
+import { ACCEPT_ANY } from "../base/accept-any.ts";
 import { type ConfigOf, list, option, text } from "./option.ts";
 
 export const MODEL_OPTIONS = {
   model: option<string | undefined>({
     flag: "model",
-    placeholder: "ID|PATH",
-    meaning: "id of models/manifest.json, a GGUF file or a safetensors folder",
+    placeholder: "ID|hf:OWNER/REPO[@REV][/FILE]|PATH",
+    meaning:
+      "id of models/manifest.json, a GGUF file or the safetensors of a hub's repository, a GGUF file or a safetensors folder",
     defaultText: "the manifest's default",
     default: undefined,
     parse: text,
@@ -35,9 +37,11 @@ export const MODEL_OPTIONS = {
   acceptedLicenses: option<readonly string[]>({
     flag: "accept-license",
     placeholder: "ID",
-    meaning: "model ids whose licence terms you accept, comma-separated",
+    meaning:
+      "accept the licence terms of the model that is fetched; with ids, comma-separated, only theirs",
     defaultText: "none",
     default: [],
+    bareValue: ACCEPT_ANY,
     parse: list,
   }),
 } as const;
@@ -45,6 +49,8 @@ export const MODEL_OPTIONS = {
 /** Options, and what the surroundings say. */
 export type ModelConfig = Omit<ConfigOf<typeof MODEL_OPTIONS>, "modelsDir"> & {
   readonly modelsDir: string;
-  /** Base URL of the model hub; `HF_ENDPOINT` names a mirror. */
+  /** Base URL of the model hub, without a slash at its end; `HF_ENDPOINT` names a mirror. */
   readonly hubUrl: string;
+  /** Secret, from `HF_TOKEN`; for the hub itself and nobody else. */
+  readonly hubToken: string | undefined;
 };

@@ -13,6 +13,8 @@ export interface Option<T> {
   /** Default as --help shows it, when the value alone does not say it. */
   readonly defaultText?: string;
   readonly default: T | ((machine: Machine) => T);
+  /** Makes the flag's value optional: what it means without one. */
+  readonly bareValue?: string;
   /** @throws {InvalidValue} */
   readonly parse: (text: string) => T;
 }

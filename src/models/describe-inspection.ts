@@ -2,24 +2,27 @@
 import { readdirSync, statSync } from "node:fs";
 import { formatBytes, printable } from "../base/format.ts";
 import type { MetadataValue, ModelInspection, TensorSummary } from "../native/addon-types.ts";
-import type { ResolvedModel } from "./resolve-model.ts";
 
 const KIB_TOKENS = 1024;
 
-export function describeInspection(model: ResolvedModel, inspection: ModelInspection): string[] {
+export function describeInspection(
+  id: string,
+  modelPath: string,
+  inspection: ModelInspection,
+): string[] {
   const { numLayers, hidden, ffn, numHeads, numKvHeads, headDim, vocab } = inspection;
   const kvBytes = inspection.kvBytesPerToken * KIB_TOKENS;
   const facts: [string, string][] = [
-    ["id", model.id],
-    ["path", model.path],
+    ["id", id],
+    ["path", modelPath],
     ["container", inspection.container],
     ["architecture", inspection.arch || "not one this build runs"],
     ["context", `${inspection.context} tokens`],
     ["shape", `${numLayers} layers, hidden ${hidden}, feed-forward ${ffn}, vocabulary ${vocab}`],
     ["attention", `${numHeads} heads on ${numKvHeads} KV heads of ${headDim}`],
     ["tensors", describeTensors(inspection.tensors)],
-    ["tokenizer", describeTokenizer(model, inspection)],
-    ["chat template", hasChatTemplate(model, inspection) ? "yes" : "none of its own"],
+    ["tokenizer", describeTokenizer(modelPath, inspection)],
+    ["chat template", hasChatTemplate(modelPath, inspection) ? "yes" : "none of its own"],
     ["memory", `${formatBytes(inspection.weightBytes)} of weights`],
     ["KV cache", `${formatBytes(kvBytes)} for each 1024 tokens (f16)`],
   ];
@@ -34,21 +37,19 @@ function describeTensors(tensors: readonly TensorSummary[]): string {
   return `${tensors.length} (${sorted.map(([type, count]) => `${count} ${type}`).join(", ")})`;
 }
 
-function describeTokenizer(model: ResolvedModel, { container, metadata }: ModelInspection): string {
+function describeTokenizer(modelPath: string, { container, metadata }: ModelInspection): string {
   if (container === "safetensors") {
-    return filesOf(model.path).includes("tokenizer.json") ? "tokenizer.json" : "missing";
+    return filesOf(modelPath).includes("tokenizer.json") ? "tokenizer.json" : "missing";
   }
   const type = asText(metadata["tokenizer.ggml.model"]) ?? "missing";
   const pre = asText(metadata["tokenizer.ggml.pre"]);
   return pre === undefined ? type : `${type}, pre-tokenizer ${pre}`;
 }
 
-function hasChatTemplate(model: ResolvedModel, { container, metadata }: ModelInspection): boolean {
+function hasChatTemplate(modelPath: string, { container, metadata }: ModelInspection): boolean {
   if (container === "gguf") return asText(metadata["tokenizer.chat_template"]) !== undefined;
   // Older folders keep it inside tokenizer_config.json, newer ones in a file of its own.
-  return filesOf(model.path).some((name) =>
-    /^(chat_template\.|tokenizer_config\.json$)/.test(name),
-  );
+  return filesOf(modelPath).some((name) => /^(chat_template\.|tokenizer_config\.json$)/.test(name));
 }
 
 function filesOf(folder: string): string[] {

@@ -1,29 +1,29 @@
-/** From what the user named to files: a manifest id, a GGUF file or a safetensors folder. */
+/** What the user named: a manifest id, a model of a hub, a GGUF file or a safetensors folder. */
 import { readdirSync, statSync } from "node:fs";
 import path from "node:path";
 import { ExitError } from "../base/exit-error.ts";
+import { cachedHubModel } from "./hub-cache.ts";
+import {
+  ggufShards,
+  type HubReference,
+  hubModelId,
+  isHubReference,
+  parseHubReference,
+} from "./hub-reference.ts";
 import { defaultModel, findModel, type Manifest, type ManifestModel } from "./manifest.ts";
-import { cachedFile } from "./model-cache.ts";
+import { cachedFile, isCached } from "./model-cache.ts";
+import { sizeOf } from "./part-file.ts";
 
-export interface ResolvedModel {
-  /** Id that clients use unless an alias is set. */
-  readonly id: string;
-  /** A GGUF file or a folder; for a manifest model it may not be there yet. */
-  readonly path: string;
-  /** Present for a model of the manifest, which can be downloaded. */
-  readonly manifestModel?: ManifestModel;
-}
+/** `id` is what clients use unless an alias is set. */
+export type ResolvedModel =
+  | { readonly kind: "local"; readonly id: string; readonly path: string }
+  | { readonly kind: "manifest"; readonly id: string; readonly model: ManifestModel }
+  | { readonly kind: "hub"; readonly id: string; readonly reference: HubReference };
 
-/** @throws {ExitError} modelFile: neither an id nor something that exists */
-export function resolveModel(
-  wanted: string | undefined,
-  manifest: Manifest,
-  modelsDir: string,
-): ResolvedModel {
-  const manifestModel = wanted === undefined ? defaultModel(manifest) : findModel(manifest, wanted);
-  if (manifestModel !== undefined) {
-    return { id: manifestModel.id, path: cachedFile(modelsDir, manifestModel), manifestModel };
-  }
+/** @throws {ExitError} modelFile: neither an id nor something that exists; usage: a wrong reference */
+export function resolveModel(wanted: string | undefined, manifest: Manifest): ResolvedModel {
+  const downloadable = resolveDownloadable(wanted, manifest);
+  if (downloadable !== undefined) return downloadable;
   const file = path.resolve(wanted ?? "");
   const stat = statSync(file, { throwIfNoEntry: false });
   if (stat === undefined) {
@@ -34,15 +34,46 @@ export function resolveModel(
     );
   }
   const name = stat.isDirectory() ? path.basename(file) : path.parse(file).name;
-  return { id: name.toLowerCase(), path: file };
+  return { kind: "local", id: name.toLowerCase(), path: file };
 }
 
-/** Bytes of the model's weights, before anything was opened or downloaded. */
-export function weightBytes(model: ResolvedModel): number {
-  if (model.manifestModel !== undefined) return model.manifestModel.bytes;
-  const stat = statSync(model.path);
-  if (!stat.isDirectory()) return stat.size;
-  return readdirSync(model.path)
-    .filter((name) => name.endsWith(".safetensors"))
-    .reduce((sum, name) => sum + statSync(path.join(model.path, name)).size, 0);
+/** A model that can be fetched, by its name. @throws {ExitError} usage: a wrong hub reference */
+export function resolveDownloadable(
+  wanted: string | undefined,
+  manifest: Manifest,
+): ResolvedModel | undefined {
+  const model = wanted === undefined ? defaultModel(manifest) : findModel(manifest, wanted);
+  if (model !== undefined) return { kind: "manifest", id: model.id, model };
+  if (wanted === undefined || !isHubReference(wanted)) return undefined;
+  const reference = parseHubReference(wanted);
+  return { kind: "hub", id: hubModelId(reference), reference };
+}
+
+/** Where the model lies, whole; undefined while it has to be downloaded. */
+export function pathOnDisk(model: ResolvedModel, modelsDir: string): string | undefined {
+  switch (model.kind) {
+    case "local":
+      return model.path;
+    case "manifest":
+      return isCached(modelsDir, model.model) ? cachedFile(modelsDir, model.model) : undefined;
+    case "hub":
+      return cachedHubModel(modelsDir, model.reference);
+  }
+}
+
+/** Bytes of the model's weights; undefined for one of a hub that was not downloaded. */
+export function weightBytes(model: ResolvedModel, modelsDir: string): number | undefined {
+  if (model.kind === "manifest") return model.model.bytes;
+  const file = pathOnDisk(model, modelsDir);
+  return file === undefined ? undefined : weightBytesAt(file);
+}
+
+/** Bytes of the weights at a path for the engine. */
+export function weightBytesAt(modelPath: string): number {
+  const isFolder = statSync(modelPath).isDirectory();
+  const folder = isFolder ? modelPath : path.dirname(modelPath);
+  const names = isFolder
+    ? readdirSync(modelPath).filter((name) => name.endsWith(".safetensors"))
+    : ggufShards(path.basename(modelPath));
+  return names.reduce((sum, name) => sum + sizeOf(path.join(folder, name)), 0);
 }

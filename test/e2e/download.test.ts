@@ -3,11 +3,15 @@ import { existsSync, mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { TinyHub } from "../unit/models/tiny-hub.ts";
-import { runCli } from "./cli-process.ts";
+import { COMMIT, TestHub, type TestHubOptions } from "../unit/models/test-hub.ts";
+import { defaultModel, loadManifest } from "../../src/models/manifest.ts";
+import { TINY_MODEL } from "../fixture-models.ts";
+import { runCli, startServer } from "./cli-process.ts";
 
-/** As in models/manifest.json. */
-const FILE = "smollm2-135m-instruct/SmolLM2-135M-Instruct.Q4_1.gguf";
+const MODEL = defaultModel(loadManifest());
+const FILE = `${MODEL.id}/${MODEL.file}`;
+/** So that only the hub of the test can give the file. */
+const NO_PACKAGES = { PIP_NO_INDEX: "1", PIP_FIND_LINKS: emptyFolder() };
 
 let body: Buffer;
 beforeAll(async () => {
@@ -22,11 +26,19 @@ function emptyFolder(): string {
   return mkdtempSync(path.join(tmpdir(), "warmloop-download-"));
 }
 
+/** A hub that has the default model as the manifest says. */
+function startHub(options: Partial<TestHubOptions> = {}): Promise<TestHub> {
+  const source = MODEL.sources.find((candidate) => candidate.kind === "hf");
+  if (source === undefined) throw new Error("the default model has no hub source");
+  const { repo, revision: commit, path: file } = source;
+  return TestHub.start({ repos: { [repo]: { files: { [file]: body }, commit } }, ...options });
+}
+
 describe("models pull", () => {
   test("a body cut at 40 % is continued, and the file is whole", async () => {
-    await using hub = await TinyHub.start({ body, cutsAt: [0.4] });
+    await using hub = await startHub({ cutsAt: [0.4] });
     const modelsDir = emptyFolder();
-    const env = { WARMLOOP_MODELS_DIR: modelsDir, HF_ENDPOINT: hub.url };
+    const env = { WARMLOOP_MODELS_DIR: modelsDir, HF_ENDPOINT: hub.url, ...NO_PACKAGES };
     const { exitCode, stdout, stderr } = await runCli(["models", "pull"], { env });
     expect(exitCode, stderr).toBe(0);
     expect(stdout.trim()).toBe(path.join(modelsDir, FILE));
@@ -36,9 +48,9 @@ describe("models pull", () => {
   test("a flipped byte: 5, both digests, and no file under the final name", async () => {
     const flipped = Buffer.from(body);
     flipped[50_000_000]! ^= 1;
-    await using hub = await TinyHub.start({ body: flipped });
+    await using hub = await startHub({ sends: { [MODEL.file]: flipped } });
     const modelsDir = emptyFolder();
-    const env = { WARMLOOP_MODELS_DIR: modelsDir, HF_ENDPOINT: hub.url };
+    const env = { WARMLOOP_MODELS_DIR: modelsDir, HF_ENDPOINT: hub.url, ...NO_PACKAGES };
     const { exitCode, stderr } = await runCli(["models", "pull"], { env });
     expect(exitCode).toBe(5);
     expect(stderr).toMatch(/[0-9a-f]{64}.*[0-9a-f]{64}/);
@@ -46,8 +58,8 @@ describe("models pull", () => {
   });
 
   test("two at once end with one whole file", async () => {
-    await using hub = await TinyHub.start({ body });
-    const env = { WARMLOOP_MODELS_DIR: emptyFolder(), HF_ENDPOINT: hub.url };
+    await using hub = await startHub();
+    const env = { WARMLOOP_MODELS_DIR: emptyFolder(), HF_ENDPOINT: hub.url, ...NO_PACKAGES };
     const pull = () => runCli(["models", "pull"], { env });
     const results = await Promise.all([pull(), pull()]);
     expect(results.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
@@ -58,8 +70,7 @@ describe("models pull", () => {
     const env = {
       WARMLOOP_MODELS_DIR: emptyFolder(),
       HF_ENDPOINT: "http://127.0.0.1:9",
-      PIP_NO_INDEX: "1",
-      PIP_FIND_LINKS: emptyFolder(),
+      ...NO_PACKAGES,
     };
     const { exitCode, stderr } = await runCli(["models", "pull"], { env });
     expect(exitCode).toBe(5);
@@ -70,6 +81,76 @@ describe("models pull", () => {
     const { exitCode, stderr } = await runCli(["models", "pull", "no-such-model"]);
     expect(exitCode).toBe(2);
     expect(stderr).toContain("models list");
+  });
+
+  test("terms that were not accepted: 2, their address and what to do", async () => {
+    const env = { WARMLOOP_MODELS_DIR: emptyFolder() };
+    const { exitCode, stderr } = await runCli(["models", "pull", "gemma-3-270m"], { env });
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(
+      /^warmloop: ERR_LICENSE_NOT_ACCEPTED: .*https:\/\/ai\.google\.dev\/gemma\/terms.*models pull gemma-3-270m --accept-license/,
+    );
+  });
+
+  test("terms accepted once are remembered", async () => {
+    await using hub = await TestHub.start({ repos: {}, status: 404 });
+    const env = { WARMLOOP_MODELS_DIR: emptyFolder(), HF_ENDPOINT: hub.url, ...NO_PACKAGES };
+    const pull = ["models", "pull", "gemma-3-270m"];
+    for (const args of [[...pull, "--accept-license"], pull]) {
+      const { exitCode, stderr } = await runCli(args, { env });
+      expect(stderr).toContain("ERR_DOWNLOAD_NO_SOURCE"); // past the terms
+      expect(exitCode).toBe(5);
+    }
+  });
+});
+
+describe("a model of the hub", () => {
+  const files = { "sub/tiny.gguf": readFileSync(TINY_MODEL) };
+
+  test("is pulled, inspected and served, the second time without network", async () => {
+    await using hub = await TestHub.start({ repos: { "o/r": { files, token: "hf_secret" } } });
+    const env = {
+      WARMLOOP_MODELS_DIR: emptyFolder(),
+      HF_ENDPOINT: hub.url,
+      HF_TOKEN: "hf_secret",
+      WARMLOOP_LOG_LEVEL: "trace",
+    };
+    const name = "hf:o/r/sub/tiny.gguf";
+    const notThere = await runCli(["models", "inspect", name], { env });
+    expect(notThere.exitCode).toBe(3);
+    expect(notThere.stderr).toContain(`models pull ${name}`);
+
+    const pulled = await runCli(["models", "pull", name], { env });
+    expect(pulled.exitCode, pulled.stderr).toBe(0);
+    expect(pulled.stdout.trim()).toBe(
+      path.join(env.WARMLOOP_MODELS_DIR, "hf/o/r", COMMIT, "sub/tiny.gguf"),
+    );
+    const offline = { ...env, HF_ENDPOINT: "http://127.0.0.1:9" };
+    expect((await runCli(["models", "inspect", name], { env: offline })).exitCode).toBe(0);
+    await using server = await startServer(["--model", name], { env: offline });
+    expect(server.modelId).toBe("tiny");
+    const output = pulled.stdout + pulled.stderr + server.process.stdout + server.process.stderr;
+    expect(output).not.toContain("hf_secret");
+  });
+
+  test("is fetched by a start", async () => {
+    await using hub = await TestHub.start({ repos: { "o/r": { files } } });
+    const env = { WARMLOOP_MODELS_DIR: emptyFolder(), HF_ENDPOINT: hub.url };
+    await using server = await startServer(["--model", "hf:o/r@main/sub/tiny.gguf"], { env });
+    expect(server.modelId).toBe("tiny");
+  });
+
+  test("that needs an account: 5, and what to do", async () => {
+    await using hub = await TestHub.start({ repos: { "o/r": { files, token: "hf_secret" } } });
+    const env = { WARMLOOP_MODELS_DIR: emptyFolder(), HF_ENDPOINT: hub.url, HF_TOKEN: undefined };
+    const { exitCode, stderr } = await runCli(["models", "pull", "hf:o/r/sub/tiny.gguf"], { env });
+    expect(exitCode).toBe(5);
+    expect(stderr).toMatch(/ERR_DOWNLOAD_GATED: .*accept the terms on .*HF_TOKEN/);
+  });
+
+  test("with a name that leaves its repository: 2", async () => {
+    const { exitCode } = await runCli(["models", "pull", "hf:o/r/../x.gguf"]);
+    expect(exitCode).toBe(2);
   });
 });
 

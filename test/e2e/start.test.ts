@@ -3,7 +3,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { TinyHub } from "../unit/models/tiny-hub.ts";
+import { TestHub } from "../unit/models/test-hub.ts";
 import { CliProcess, startServer } from "./cli-process.ts";
 
 const QUESTION = {
@@ -49,7 +49,7 @@ describe("serve", () => {
   test("Ctrl-C while the model is fetched ends with 0", async () => {
     let server: CliProcess | undefined;
     const interrupt = () => server?.child.kill("SIGINT");
-    await using hub = await TinyHub.start({ body: Buffer.alloc(0), hang: interrupt });
+    await using hub = await TestHub.start({ repos: {}, hang: interrupt });
     const modelsDir = mkdtempSync(path.join(tmpdir(), "warmloop-start-"));
     const env = { WARMLOOP_MODELS_DIR: modelsDir, HF_ENDPOINT: hub.url };
     server = new CliProcess(["serve", "--port", "0"], { env });

@@ -22,6 +22,8 @@ describe("explainFailure", () => {
     ["ERR_MODEL_FORMAT", 3],
     ["ERR_TOKENIZER_TYPE", 3],
     ["ERR_INVALID_ARGUMENT", 2],
+    ["ERR_LICENSE_NOT_ACCEPTED", 2],
+    ["ERR_DOWNLOAD_CHECKSUM", 5],
     ["ERR_ENGINE_FAILED", 1],
   ])("%s ends with %i and its code is said once", (code, exitCode) => {
     const message = `${code}: why`;

@@ -76,6 +76,21 @@ describe("loadConfig", () => {
     expect(load({ env: { HF_ENDPOINT: "http://hub/" } }).model.hubUrl).toBe("http://hub");
   });
 
+  test.each(["hub", "ftp://hub", "http://user:secret@hub", "http://hub?a=b"])(
+    "HF_ENDPOINT %s is a usage error that does not show it",
+    (value) => {
+      const message = messageOf(() => load({ env: { HF_ENDPOINT: value } }));
+      expect(message).toContain("HF_ENDPOINT must be");
+      expect(message).not.toContain("secret");
+    },
+  );
+
+  test("HF_TOKEN is trimmed; one that no header can carry is not shown", () => {
+    expect(load({ env: { HF_TOKEN: " hf_abc\n" } }).model.hubToken).toBe("hf_abc");
+    expect(load({ env: { HF_TOKEN: "" } }).model.hubToken).toBeUndefined();
+    expect(messageOf(() => load({ env: { HF_TOKEN: "hf_a\nb" } }))).not.toContain("hf_a");
+  });
+
   test.each([
     ["ctx", "1"],
     ["ctx", "-5"],

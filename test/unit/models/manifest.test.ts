@@ -2,8 +2,13 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { defaultModel, loadManifest, parseManifest } from "../../../src/models/manifest.ts";
-import { resolveModel, weightBytes } from "../../../src/models/resolve-model.ts";
+import {
+  defaultModel,
+  findModel,
+  loadManifest,
+  parseManifest,
+} from "../../../src/models/manifest.ts";
+import { pathOnDisk, resolveModel, weightBytes } from "../../../src/models/resolve-model.ts";
 
 const manifest = loadManifest();
 
@@ -12,6 +17,12 @@ describe("the manifest", () => {
     const model = defaultModel(manifest);
     expect(model.id).toBe("smollm2-135m-instruct");
     expect(model.sources.map(({ kind }) => kind)).toEqual(["hf", "pypi"]);
+  });
+
+  test("has gemma-3-270m, whose terms have to be accepted, from a hub or in four packages", () => {
+    const model = findModel(manifest, "gemma-3-270m");
+    expect(model).toMatchObject({ bytes: 253113024, license: { name: "gemma", accept: true } });
+    expect(model?.sources.map(({ kind }) => kind)).toEqual(["hf", "pypi"]);
   });
 
   test.each([
@@ -41,26 +52,40 @@ describe("resolveModel", () => {
   writeFileSync(file, "12345");
 
   test("without a wish it is the manifest's default, in the cache", () => {
-    const model = resolveModel(undefined, manifest, "/cache");
-    expect(model.path).toBe("/cache/smollm2-135m-instruct/SmolLM2-135M-Instruct.Q4_1.gguf");
-    expect(weightBytes(model)).toBe(98362432);
+    const model = resolveModel(undefined, manifest);
+    expect(model).toMatchObject({ kind: "manifest", id: "smollm2-135m-instruct" });
+    expect(weightBytes(model, "/cache")).toBe(98362432);
+    expect(pathOnDisk(model, "/cache")).toBeUndefined();
   });
 
   test("a file's id is its stem in lower case", () => {
-    const model = resolveModel(file, manifest, "/cache");
-    expect(model).toEqual({ id: "my-model.q8_0", path: file });
-    expect(weightBytes(model)).toBe(5);
+    const model = resolveModel(file, manifest);
+    expect(model).toEqual({ kind: "local", id: "my-model.q8_0", path: file });
+    expect(weightBytes(model, "/cache")).toBe(5);
   });
 
   test("a folder's id is its whole name, and only its weights count", () => {
     writeFileSync(path.join(folder, "model.safetensors"), "123");
-    const model = resolveModel(folder, manifest, "/cache");
+    const model = resolveModel(folder, manifest);
     expect(model.id).toBe(path.basename(folder).toLowerCase());
-    expect(weightBytes(model)).toBe(3);
+    expect(weightBytes(model, "/cache")).toBe(3);
+  });
+
+  test("the shards of a split file count together", () => {
+    const first = path.join(folder, "big-00001-of-00002.gguf");
+    writeFileSync(first, "123");
+    writeFileSync(path.join(folder, "big-00002-of-00002.gguf"), "4567");
+    expect(weightBytes(resolveModel(first, manifest), "/cache")).toBe(7);
+  });
+
+  test("a model of the hub has no size before it was downloaded", () => {
+    const model = resolveModel("hf:Owner/Repo/Sub/File-Q4_0.gguf", manifest);
+    expect(model).toMatchObject({ kind: "hub", id: "file-q4_0" });
+    expect(weightBytes(model, "/cache")).toBeUndefined();
   });
 
   test("what is neither says which ids there are", () => {
-    expect(() => resolveModel("no-such", manifest, "/cache")).toThrow(
+    expect(() => resolveModel("no-such", manifest)).toThrow(
       /--model no-such: .*smollm2-135m-instruct/,
     );
   });
