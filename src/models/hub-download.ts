@@ -2,10 +2,7 @@
  * Downloads one file of a hub into a part file, continuing where the part ends. A body that is cut is
  * continued by a range request.
  */
-import { createWriteStream } from "node:fs";
-import { writeFile } from "node:fs/promises";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
+import { open, writeFile } from "node:fs/promises";
 import { formatBytes } from "../base/format.ts";
 import { DownloadError, describeError } from "./download-error.ts";
 import type { FileDigest } from "./file-digest.ts";
@@ -117,19 +114,10 @@ async function continueDownload(
     const opened = await client.openFile(wanted, offset, silence.signal);
     onSign();
     checkAnswer(opened, wanted, offset, client.host);
-    let doneBytes = opened.firstByte;
-    await pipeline(
-      Readable.fromWeb(opened.body as Parameters<typeof Readable.fromWeb>[0]),
-      async function* (chunks: AsyncIterable<Uint8Array>) {
-        for await (const chunk of chunks) {
-          onSign();
-          doneBytes += chunk.length;
-          onBytes(doneBytes);
-          yield chunk;
-        }
-      },
-      createWriteStream(part, { flags: doneBytes === 0 ? "w" : "a" }),
-    );
+    const doneBytes = await append(opened, part, (bytes) => {
+      onSign();
+      onBytes(bytes);
+    });
     if (doneBytes !== wanted.bytes) throw new Error(`the answer ended after ${doneBytes} bytes`);
   } catch (error) {
     if (silence.signal.aborted) throw new Error("the server does not answer", { cause: error });
@@ -137,6 +125,29 @@ async function continueDownload(
   } finally {
     clearTimeout(timer);
   }
+}
+
+/**
+ * Writes a body behind the bytes that are there; returns how many are there then. Each chunk is on the
+ * disk before the next is asked for: what the part has after an error is what the next attempt goes by.
+ */
+async function append(
+  { body, firstByte }: OpenedFile,
+  part: string,
+  onBytes: (doneBytes: number) => void,
+): Promise<number> {
+  const file = await open(part, firstByte === 0 ? "w" : "a");
+  let doneBytes = firstByte;
+  try {
+    for await (const chunk of body) {
+      await file.writeFile(chunk);
+      doneBytes += chunk.length;
+      onBytes(doneBytes);
+    }
+  } finally {
+    await file.close();
+  }
+  return doneBytes;
 }
 
 /** Finds out before gigabytes were fetched that they would not be the wanted ones. */
