@@ -63,9 +63,8 @@ struct StepEvents {
 
 struct EngineStats {
   int num_waiting = 0, num_running = 0, num_live_sequences = 0;
-  /// Of the KV group that sees most: full attention where the model has it.
-  int num_blocks = 0, num_free_blocks = 0, num_cached_blocks = 0, block_size = 0;
-  int num_window_blocks = 0, num_free_window_blocks = 0;  // of the other groups together
+  int num_blocks = 0, num_free_blocks = 0, num_cached_blocks = 0;  // of the fullest KV group
+  int block_size = 0;
   uint64_t num_steps = 0, prefill_tokens = 0, cached_tokens = 0, decode_tokens = 0;
   uint64_t hashed_tokens = 0, num_preemptions = 0;
 };

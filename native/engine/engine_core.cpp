@@ -334,13 +334,10 @@ EngineStats EngineCore::stats() const {
   stats.num_waiting = scheduler_.num_preempted_waiting();
   stats.num_running = scheduler_.num_running();
   stats.num_live_sequences = sequences_.num_live();
-  stats.num_blocks = kv_.group(0).num_blocks();
-  stats.num_free_blocks = kv_.group(0).num_free();
-  stats.num_cached_blocks = kv_.group(0).num_cached();
-  for (int g = 1; g < kv_.num_groups(); ++g) {
-    stats.num_window_blocks += kv_.group(g).num_blocks();
-    stats.num_free_window_blocks += kv_.group(g).num_free();
-  }
+  const kv::GroupCache& fullest = kv_.fullest_group();
+  stats.num_blocks = fullest.num_blocks();
+  stats.num_free_blocks = fullest.num_free();
+  stats.num_cached_blocks = fullest.num_cached();
   stats.block_size = kv_.block_size();
   stats.hashed_tokens = kv_.num_hashed_tokens();
   stats.num_preemptions = scheduler_.num_preemptions();

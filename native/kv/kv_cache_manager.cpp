@@ -11,6 +11,12 @@ KvCacheManager::KvCacheManager(const KvCacheConfig& config)
   for (const KvGroupConfig& group : config.groups) groups_.emplace_back(group, config.block_size);
 }
 
+const GroupCache& KvCacheManager::fullest_group() const {
+  return *std::ranges::min_element(groups_, {}, [](const GroupCache& group) {
+    return static_cast<double>(group.num_free()) / group.num_blocks();
+  });
+}
+
 SequenceBlocks KvCacheManager::new_sequence(std::string tenant_salt) const {
   SequenceBlocks blocks;
   blocks.tenant_salt = std::move(tenant_salt);

@@ -61,6 +61,8 @@ class KvCacheManager {
   int block_size() const { return config_.block_size; }
   int num_groups() const { return static_cast<int>(groups_.size()); }
   const GroupCache& group(int idx) const { return groups_[static_cast<size_t>(idx)]; }
+  /// The group with the smallest share of free blocks.
+  const GroupCache& fullest_group() const;
   uint64_t num_hashed_tokens() const { return num_hashed_tokens_; }
 
   /// A sequence without tokens.

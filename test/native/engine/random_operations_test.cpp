@@ -35,7 +35,6 @@ class RandomSession {
     driver_.step();
     const auto stats = driver_.core.stats();
     WL_CHECK_EQ(stats.num_free_blocks, stats.num_blocks);
-    WL_CHECK_EQ(stats.num_free_window_blocks, stats.num_window_blocks);
     WL_CHECK_EQ(stats.num_live_sequences, 0);
     WL_CHECK_EQ(driver_.num_queued_left, static_cast<int>(requests_.size()));
     num_preemptions += stats.num_preemptions;

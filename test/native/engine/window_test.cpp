@@ -220,6 +220,18 @@ WL_TEST("window: live sequences give up their windows, the oldest first, before 
   WL_CHECK_EQ(driver.core.stats().num_preemptions, uint64_t{0});
 }
 
+WL_TEST("window: statistics speak of the group that is fullest") {
+  ToyEngineOptions options;
+  options.windowed_groups = {{24, 16}};
+  CoreDriver driver(options);
+  driver.submit(with_logits(random_tokens(1, 40), 100));
+  driver.step();
+  WL_CHECK_EQ(driver.core.stats().num_blocks, 16);  // 3 of 16, and 3 of 64
+  WL_CHECK_EQ(driver.core.stats().num_free_blocks, 13);
+  driver.run_until_idle();
+  WL_CHECK_EQ(driver.core.stats().num_free_blocks, driver.core.stats().num_blocks);
+}
+
 WL_TEST("window: without the prefix cache blocks are given back all the same") {
   ToyEngineOptions options;
   options.windowed_groups = {{24, 5}};
