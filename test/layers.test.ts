@@ -45,7 +45,7 @@ const CPP_ARROWS: Readonly<Record<string, readonly string[]>> = {
   base: [],
   kv: ["base"],
   quant: ["base"],
-  tokenizer: ["base"],
+  tokenizer: ["loader", "base"],
   backend: ["base"],
   "backend/registry.cpp": ["cpu", "cuda"],
   loader: ["quant", "base"],

@@ -9,8 +9,10 @@
 #include "addon/errors.h"
 #include "addon/inspection.h"
 #include "addon/open_worker.h"
+#include "addon/tokenizer_wrap.h"
 #include "backend/registry.h"
 #include "models/inspect.h"
+#include "tokenizer/shared_tokenizer.h"
 
 namespace wl::addon {
 
@@ -21,6 +23,8 @@ class Addon : public Napi::Addon<Addon> {
                              InstanceValue("errorCodes", error_codes(env), napi_enumerable),
                              InstanceMethod("probeDevices", &Addon::probe_devices, napi_enumerable),
                              InstanceMethod("inspectModel", &Addon::inspect_model, napi_enumerable),
+                             InstanceMethod("openTokenizer", &Addon::open_tokenizer,
+                                            napi_enumerable),
                              InstanceMethod("openEngine", &Addon::open_engine, napi_enumerable),
                          });
   }
@@ -54,6 +58,13 @@ class Addon : public Napi::Addon<Addon> {
     return guarded(info.Env(), [&]() -> Napi::Value {
       const std::string path = path_from_js(info[0], "path");
       return to_js(info.Env(), value_or_throw(info.Env(), models::inspect_model(path)));
+    });
+  }
+
+  Napi::Value open_tokenizer(const Napi::CallbackInfo& info) {
+    return guarded(info.Env(), [&]() -> Napi::Value {
+      const std::string path = path_from_js(info[0], "path");
+      return to_js(info.Env(), value_or_throw(info.Env(), tokenizer::shared_tokenizer(path)));
     });
   }
 

@@ -16,6 +16,10 @@ const char* error_code_name(ErrorCode code) {
       return "ERR_MODEL_TENSOR";
     case ErrorCode::kModelMemory:
       return "ERR_MODEL_MEMORY";
+    case ErrorCode::kTokenizerFormat:
+      return "ERR_TOKENIZER_FORMAT";
+    case ErrorCode::kTokenizerType:
+      return "ERR_TOKENIZER_TYPE";
     case ErrorCode::kContextTooLong:
       return "ERR_CONTEXT_TOO_LONG";
     case ErrorCode::kQueueFull:

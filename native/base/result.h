@@ -19,6 +19,8 @@ enum class ErrorCode {
   kModelArch,         // ERR_MODEL_ARCH: an architecture or rope setting this build does not know
   kModelTensor,       // ERR_MODEL_TENSOR: missing, unknown or misshaped tensor
   kModelMemory,       // ERR_MODEL_MEMORY: weights or KV do not fit
+  kTokenizerFormat,   // ERR_TOKENIZER_FORMAT: a part is missing or not what its format says
+  kTokenizerType,     // ERR_TOKENIZER_TYPE: well-formed, but of a kind that is not supported
   kContextTooLong,    // ERR_CONTEXT_TOO_LONG
   kQueueFull,         // ERR_QUEUE_FULL
   kSequenceReleased,  // ERR_SEQUENCE_RELEASED: the handle's blocks went back to the pool

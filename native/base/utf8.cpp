@@ -1,7 +1,5 @@
 #include "base/utf8.h"
 
-#include <cstddef>
-
 namespace wl {
 
 namespace {
@@ -26,17 +24,26 @@ bool is_valid_second(unsigned char lead, unsigned char second) {
 
 }  // namespace
 
+Utf8Char char_at(std::string_view text, size_t pos) {
+  const auto lead = static_cast<unsigned char>(text[pos]);
+  if (lead < 0x80) return {lead, 1};
+  const size_t num_bytes = sequence_bytes(lead);
+  if (num_bytes == 0 || pos + num_bytes > text.size()) return {kNoCharacter, 1};
+  uint32_t code_point = lead & (0x7fu >> num_bytes);
+  for (size_t k = 1; k < num_bytes; ++k) {
+    const auto byte = static_cast<unsigned char>(text[pos + k]);
+    if ((byte & 0xc0) != 0x80) return {kNoCharacter, 1};
+    if (k == 1 && !is_valid_second(lead, byte)) return {kNoCharacter, 1};
+    code_point = (code_point << 6) | (byte & 0x3f);
+  }
+  return {code_point, static_cast<uint32_t>(num_bytes)};
+}
+
 bool is_valid_utf8(std::string_view text) {
   for (size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i]);
-    const size_t length = sequence_bytes(lead);
-    if (length == 0 || i + length > text.size()) return false;
-    for (size_t k = 1; k < length; ++k) {
-      const auto byte = static_cast<unsigned char>(text[i + k]);
-      if ((byte & 0xc0) != 0x80) return false;
-      if (k == 1 && !is_valid_second(lead, byte)) return false;
-    }
-    i += length;
+    const Utf8Char c = char_at(text, i);
+    if (c.code_point == kNoCharacter) return false;
+    i += c.num_bytes;
   }
   return true;
 }

@@ -1,9 +1,9 @@
 #include "models/weight_store.h"
 
-#include <sys/stat.h>
-
 #include <map>
 #include <mutex>
+
+#include "base/file_identity.h"
 
 namespace wl::models {
 
@@ -23,14 +23,6 @@ struct Store {
 Store& store() {
   static Store* instance = new Store;
   return *instance;
-}
-
-std::string file_identity(const std::string& path) {
-  struct stat info = {};
-  // A path that cannot be read gets its error from the loader, which names the reason.
-  if (stat(path.c_str(), &info) != 0) return path;
-  return path + '\n' + std::to_string(info.st_size) + '\n' + std::to_string(info.st_mtim.tv_sec) +
-         '.' + std::to_string(info.st_mtim.tv_nsec);
 }
 
 std::shared_ptr<Entry> entry_for(const std::string& key) {

@@ -1,0 +1,58 @@
+#pragma once
+// The regular expressions of pre-tokenizers, as far as tokenizers use them: alternatives that are
+// runs of character classes (`\s*[\r\n]+`), with at most a group of short words behind them
+// (`(?i:'s|'t)?`) and a `(?!\S)`. Compiled once, then matched by loops over classes; no general
+// engine, so nothing is slow on long runs. An expression that is not of this kind does not compile
+// and is refused by name.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "tokenizer/char_class.h"
+
+namespace wl::tokenizer {
+
+/// A class, repeated greedily.
+struct Atom {
+  CharClass chars;
+  uint32_t min = 1;
+  uint32_t max = 1;
+};
+
+using Word = std::vector<CharClass>;  // one class a character
+
+/// One alternative: `atoms` in a row, then a word of `words` (first that fits), then the end, a
+/// white space or, without `space_ahead`, anything.
+struct Branch {
+  std::vector<Atom> atoms;
+  std::vector<Word> words;
+  bool needs_word = false;
+  bool space_ahead = false;  // `(?!\S)`
+};
+
+class Pattern {
+ public:
+  /// Errors: ERR_TOKENIZER_TYPE, with the expression.
+  static Result<Pattern> compile(std::string_view expression);
+
+  /// Where the match that begins at `pos` ends, or `pos` when none begins there. The first
+  /// alternative that fits wins, as in every backtracking engine.
+  size_t match_end(std::string_view text, size_t pos) const;
+
+ private:
+  explicit Pattern(std::vector<Branch> branches);
+
+  std::vector<Branch> branches_;
+  /// By first byte: bit i set when branch i may match there. Bytes of one non-ASCII character are
+  /// not told apart.
+  std::array<uint64_t, 256> candidates_{};
+};
+
+/// The alternatives of an expression. Errors: ERR_TOKENIZER_TYPE.
+Result<std::vector<Branch>> parse_pattern(std::string_view expression);
+
+}  // namespace wl::tokenizer

@@ -1,0 +1,48 @@
+#include "tokenizer/space_cutter.h"
+
+#include "base/utf8.h"
+#include "tokenizer/text_rewriter.h"
+
+namespace wl::tokenizer {
+
+namespace {
+
+constexpr uint32_t kMark = 0x2581;
+
+/// Code point of the character that ends at `pos` > 0, or kNoCharacter.
+uint32_t code_point_before(std::string_view text, size_t pos) {
+  size_t start = pos - 1;
+  while (start > 0 && pos - start < 4 && (static_cast<unsigned char>(text[start]) & 0xc0) == 0x80) {
+    --start;
+  }
+  const Utf8Char c = char_at(text, start);
+  return start + c.num_bytes == pos ? c.code_point : kNoCharacter;
+}
+
+}  // namespace
+
+void SpaceCutter::learn(std::string_view token) {
+  for (size_t at = token.find(kSpaceMark); at != std::string_view::npos;
+       at = token.find(kSpaceMark, at + kSpaceMark.size())) {
+    if (at > 0) joined_.insert(code_point_before(token, at));
+  }
+}
+
+void SpaceCutter::cut(std::string_view text, std::vector<Piece>* pieces) const {
+  std::vector<Piece> parts;
+  for (Piece piece : *pieces) {
+    const std::string_view part = text.substr(0, piece.end);
+    const size_t step = kSpaceMark.size();
+    for (size_t at = part.find(kSpaceMark, piece.start + 1); at != std::string_view::npos;
+         at = part.find(kSpaceMark, at + step)) {
+      const uint32_t before = code_point_before(part, at);
+      if (before == kMark || joined_.contains(before)) continue;
+      parts.push_back({piece.start, static_cast<uint32_t>(at)});
+      piece.start = static_cast<uint32_t>(at);
+    }
+    parts.push_back(piece);
+  }
+  pieces->swap(parts);
+}
+
+}  // namespace wl::tokenizer
