@@ -19,14 +19,14 @@ namespace wl::addon {
 class Addon : public Napi::Addon<Addon> {
  public:
   Addon(Napi::Env env, Napi::Object exports) {
-    DefineAddon(exports, {
-                             InstanceValue("errorCodes", error_codes(env), napi_enumerable),
-                             InstanceMethod("probeDevices", &Addon::probe_devices, napi_enumerable),
-                             InstanceMethod("inspectModel", &Addon::inspect_model, napi_enumerable),
-                             InstanceMethod("openTokenizer", &Addon::open_tokenizer,
-                                            napi_enumerable),
-                             InstanceMethod("openEngine", &Addon::open_engine, napi_enumerable),
-                         });
+    DefineAddon(exports,
+                {
+                    InstanceValue("errorCodes", error_codes(env), napi_enumerable),
+                    InstanceMethod("probeDevices", &Addon::probe_devices, napi_enumerable),
+                    InstanceMethod("inspectModel", &Addon::inspect_model, napi_enumerable),
+                    InstanceMethod("openTokenizer", &Addon::open_tokenizer, napi_enumerable),
+                    InstanceMethod("openEngine", &Addon::open_engine, napi_enumerable),
+                });
   }
 
  private:

@@ -37,10 +37,27 @@ Napi::Value to_js(Napi::Env env, const loader::MetaValue& value) {
       value.v);
 }
 
+/// Vocabularies stay native: hundreds of thousands of JS strings cost seconds that nobody needs.
+constexpr size_t kMaxArrayElements = 4096;
+
+bool is_carried(const loader::MetaValue& value) {
+  return std::visit(
+      [](const auto& v) {
+        using V = std::decay_t<decltype(v)>;
+        constexpr bool kIsArray = std::is_same_v<V, loader::MetaArrayI> ||
+                                  std::is_same_v<V, loader::MetaArrayF> ||
+                                  std::is_same_v<V, loader::MetaArrayS>;
+        if constexpr (kIsArray) return v.size() <= kMaxArrayElements;
+        return true;
+      },
+      value.v);
+}
+
 /// Keys come from the file: defined, not assigned, so that "__proto__" is a key like any other.
 Napi::Object metadata_to_js(Napi::Env env, const models::Inspection& inspection) {
   Napi::Object out = Napi::Object::New(env);
   for (const auto& [key, value] : inspection.metadata) {
+    if (!is_carried(value)) continue;
     out.DefineProperty(Napi::PropertyDescriptor::Value(Napi::String::New(env, key),
                                                        to_js(env, value), napi_default_jsproperty));
   }

@@ -187,8 +187,8 @@ class GgufTokenizerReader {
         return bad_key("merges", "holds " + quote_bytes(merge) + ", which is not two tokens");
       }
       const std::string_view text = merge;
-      WL_RETURN_IF_ERROR(table.add_merge(text.substr(0, space), text.substr(space + 1),
-                                         &parts_.model.merges));
+      WL_RETURN_IF_ERROR(
+          table.add_merge(text.substr(0, space), text.substr(space + 1), &parts_.model.merges));
     }
     return {};
   }

@@ -1,6 +1,6 @@
 #pragma once
-// A Tokenizer from the `tokenizer.ggml.` keys of a GGUF file: byte-level BPE ("gpt2"), SentencePiece
-// BPE ("llama") and BPE over text ("gemma4"). Other kinds are refused by name.
+// A Tokenizer from the `tokenizer.ggml.` keys of a GGUF file: byte-level BPE ("gpt2"),
+// SentencePiece BPE ("llama") and BPE over text ("gemma4"). Other kinds are refused by name.
 
 #include <map>
 #include <string>

@@ -86,7 +86,8 @@ class StepReader {
       return {};
     }
     // Behind it the text is spelled in the byte alphabet, which no later step here knows.
-    if (steps_.is_byte_level) return unsupported("pre-tokenizer behind ByteLevel", quote_bytes(type));
+    if (steps_.is_byte_level)
+      return unsupported("pre-tokenizer behind ByteLevel", quote_bytes(type));
     if (type == "ByteLevel") return read_byte_level(step);
     if (type == "Metaspace") return read_metaspace(step);
     if (type == "Split") return read_split(step);
@@ -104,7 +105,8 @@ class StepReader {
 
   Status read_byte_level(const JsonValue& step) {
     if (flag_of(step, "add_prefix_space", true)) {
-      if (!steps_.splits.empty()) return unsupported("ByteLevel", "add_prefix_space behind a split");
+      if (!steps_.splits.empty())
+        return unsupported("ByteLevel", "add_prefix_space behind a split");
       add_rewrite({.kind = RewriteStep::Kind::kPrependIfAbsent, .text = " "});
     }
     if (flag_of(step, "use_regex", true)) {
@@ -119,10 +121,10 @@ class StepReader {
     const std::string mark = text_of(step, "replacement");
     if (mark != kSpaceMark) return unsupported("Metaspace", "with another mark than U+2581");
     const bool adds_prefix = flag_of(step, "add_prefix_space", true);
-    const std::string scheme =
-        step.find("prepend_scheme") != nullptr ? text_of(step, "prepend_scheme")
-        : adds_prefix                          ? "always"
-                                               : "never";
+    const std::string scheme = step.find("prepend_scheme") != nullptr
+                                   ? text_of(step, "prepend_scheme")
+                               : adds_prefix ? "always"
+                                             : "never";
     add_rewrite({.kind = RewriteStep::Kind::kReplace, .text = " ", .by = mark});
     if (scheme != "never") {
       add_rewrite({.kind = RewriteStep::Kind::kPrependIfAbsent,

@@ -84,8 +84,8 @@ class JsonTokenizerReader {
             } else if (key == "unk_token") {
               unknown_ = text.value();
             } else if (!text.value().empty()) {
-              return Error{ErrorCode::kTokenizerType, "BPE with a " + std::string(key) +
-                                                          " is not supported"};
+              return Error{ErrorCode::kTokenizerType,
+                           "BPE with a " + std::string(key) + " is not supported"};
             }
           } else if (key == "ignore_merges") {
             parts_.model.ignore_merges = value == "true";
@@ -172,7 +172,8 @@ class JsonTokenizerReader {
           const auto [end, error] = std::from_chars(value.begin(), value.end(), number);
           const auto id = token_id(number);
           if (error != std::errc() || end != value.end() || !id) {
-            return bad_format("has a token " + quote_bytes(std::string(key)) + " without a valid id");
+            return bad_format("has a token " + quote_bytes(std::string(key)) +
+                              " without a valid id");
           }
           entries.push_back({arena.size(), key.size(), *id});
           arena += key;
@@ -200,10 +201,10 @@ class JsonTokenizerReader {
   /// An added token stands in place of what the vocab has under its id.
   Status list_added_tokens() {
     for (const AddedToken& token : added_) {
-      tokens_[static_cast<size_t>(token.id)] = {
-          token.text, token.is_special                ? TokenRole::kControl
-                      : is_reserved_text(token.text) ? TokenRole::kReserved
-                                                     : TokenRole::kText};
+      tokens_[static_cast<size_t>(token.id)] = {token.text, token.is_special ? TokenRole::kControl
+                                                            : is_reserved_text(token.text)
+                                                                ? TokenRole::kReserved
+                                                                : TokenRole::kText};
     }
     return {};
   }
@@ -215,8 +216,8 @@ class JsonTokenizerReader {
     TokenTable& table = made.value();
     BpeModel& model = parts_.model;
     model.merges = MergeTable(table.vocabulary.size() * 2);
-    const Status walked = for_each_element(
-        merges_, [&](std::string_view merge) { return read_merge(merge, table); });
+    const Status walked =
+        for_each_element(merges_, [&](std::string_view merge) { return read_merge(merge, table); });
     if (!walked.ok()) return as_format(walked.error());
     if (unknown_) model.unknown = table.find_text(*unknown_);
     const auto bos = bos_of_post_processor(parts_json_["post_processor"]);

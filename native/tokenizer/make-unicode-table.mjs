@@ -36,7 +36,9 @@ for (let codePoint = 0; codePoint < 0x110000; codePoint++) {
 }
 const lines = [];
 for (let i = 0; i < runs.length; i += PER_LINE) {
-  const numbers = runs.slice(i, i + PER_LINE).map((run) => `0x${run.toString(16).padStart(6, "0")}`);
+  const numbers = runs
+    .slice(i, i + PER_LINE)
+    .map((run) => `0x${run.toString(16).padStart(6, "0")}`);
   lines.push(`    ${numbers.join(", ")},`);
 }
 const source = `// Made by make-unicode-table.mjs from Unicode ${process.versions.unicode}: do not edit.

@@ -83,8 +83,8 @@ class PatternParser {
       }
     }
     const auto is_run = [](const Atom& atom) { return atom.max == kUnbounded; };
-    const bool is_long = branch->atoms.size() > kMaxAtoms ||
-                         std::ranges::count_if(branch->atoms, is_run) > kMaxRuns;
+    const bool is_long =
+        branch->atoms.size() > kMaxAtoms || std::ranges::count_if(branch->atoms, is_run) > kMaxRuns;
     return !is_long || fail("has too long an alternative");
   }
 
@@ -173,7 +173,8 @@ class PatternParser {
     std::optional<uint32_t> last = first;
     if (text_.substr(pos_, 1) == "-" && text_.substr(pos_ + 1, 1) != "]") {
       ++pos_;
-      if (at_end() || text_[pos_] == '[' || !read_item(chars, &last)) return fail("has a bad range");
+      if (at_end() || text_[pos_] == '[' || !read_item(chars, &last))
+        return fail("has a bad range");
       if (!last || *last < *first) return fail("has a bad range");
     }
     chars->add_range(*first, *last);

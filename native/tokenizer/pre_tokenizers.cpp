@@ -11,9 +11,9 @@ namespace wl::tokenizer {
 // Tells upper from lower case: first a word that ends in lower case, then any other.
 #define WL_UPPER "[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]"
 #define WL_LOWER "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]"
-#define WL_CASED_WORDS(suffix)                                       \
-  "[^\\r\\n\\p{L}\\p{N}]?" WL_UPPER "*" WL_LOWER "+" suffix          \
-  "|[^\\r\\n\\p{L}\\p{N}]?" WL_UPPER "+" WL_LOWER "*" suffix "|"
+#define WL_CASED_WORDS(suffix)                                                                 \
+  "[^\\r\\n\\p{L}\\p{N}]?" WL_UPPER "*" WL_LOWER "+" suffix "|[^\\r\\n\\p{L}\\p{N}]?" WL_UPPER \
+  "+" WL_LOWER "*" suffix "|"
 #define WL_CASED_PUNCTUATION "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|"
 
 const char* const kGpt2Pattern =
@@ -23,12 +23,11 @@ namespace {
 
 constexpr const char* kLlama3Pattern =
     WL_CONTRACTIONS "|" WL_WORD "\\p{N}{1,3}|" WL_PUNCTUATION WL_SPACES;
-constexpr const char* kQwen2Pattern = WL_CONTRACTIONS "|" WL_WORD "\\p{N}|" WL_PUNCTUATION WL_SPACES;
-constexpr const char* kQwen35Pattern =
-    WL_CONTRACTIONS
+constexpr const char* kQwen2Pattern =
+    WL_CONTRACTIONS "|" WL_WORD "\\p{N}|" WL_PUNCTUATION WL_SPACES;
+constexpr const char* kQwen35Pattern = WL_CONTRACTIONS
     "|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+|\\p{N}| ?[^\\s\\p{L}\\p{M}\\p{N}]+[\\r\\n]*|" WL_SPACES;
-constexpr const char* kTekkenPattern =
-    WL_CASED_WORDS("") "\\p{N}" WL_CASED_PUNCTUATION WL_SPACES;
+constexpr const char* kTekkenPattern = WL_CASED_WORDS("") "\\p{N}" WL_CASED_PUNCTUATION WL_SPACES;
 constexpr const char* kGpt4oPattern =
     WL_CASED_WORDS(WL_CONTRACTIONS "?") "\\p{N}{1,3}" WL_CASED_PUNCTUATION WL_SPACES;
 constexpr const char* kBailingPattern =
@@ -52,16 +51,18 @@ std::map<std::string, PreTokenizer> make_table() {
   add({"deepseek-r1-qwen", "megrez", "stablelm2", "hunyuan", "solar-open", "grok-2"},
       {.patterns = {kQwen2Pattern}});
   add({"qwen35"}, {.patterns = {kQwen35Pattern}, .nfc = true});
-  add({"gpt-2", "phi-2", "mpt", "olmo", "jais", "modern-bert", "roberta-bpe", "exaone4", "trillion"},
+  add({"gpt-2", "phi-2", "mpt", "olmo", "jais", "modern-bert", "roberta-bpe", "exaone4",
+       "trillion"},
       {.patterns = {kGpt2Pattern}});
-  add({"starcoder", "refact", "command-r", "smollm", "codeshell", "exaone", "minerva-7b", "mellum2"},
+  add({"starcoder", "refact", "command-r", "smollm", "codeshell", "exaone", "minerva-7b",
+       "mellum2"},
       {.patterns = {"\\p{N}", kGpt2Pattern}});
   add({"tekken"}, {.patterns = {kTekkenPattern}, .ignore_merges = true, .add_bos = true});
   add({"gpt-4o", "llama4", "kanana2", "minimax-m2"}, {.patterns = {kGpt4oPattern}});
   add({"deepseek-v3", "hunyuan-dense", "joyai-llm"},
       {.patterns = {"\\p{N}{1,3}", "[一-龥぀-ゟ゠-ヿ]+", kDeepseekWords}});
-  add({"deepseek-coder"},
-      {.patterns = {"[\\r\\n]", "\\s?\\p{L}+", "\\s?\\p{P}+", "[一-龥ࠀ-一가-퟿]+", "\\p{N}"}});
+  add({"deepseek-coder"}, {.patterns = {"[\\r\\n]", "\\s?\\p{L}+", "\\s?\\p{P}+",
+                                        "[一-龥ࠀ-一가-퟿]+", "\\p{N}"}});
   add({"falcon"}, {.patterns = {"[\\p{P}\\$\\+<=>\\^~\\|`]+", kGpt2Pattern, kThreeDigits}});
   add({"bailingmoe", "llada-moe"}, {.patterns = {kBailingPattern}});
   add({"seed-coder"}, {.patterns = {kSeedCoderPattern}});

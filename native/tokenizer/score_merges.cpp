@@ -12,8 +12,8 @@ namespace wl::tokenizer {
 
 namespace {
 
-/// A token longer than this has no splits: their number grows with the square of it, and the longest
-/// of real vocabularies have 96 bytes.
+/// A token longer than this has no splits: their number grows with the square of it, and the
+/// longest of real vocabularies have 96 bytes.
 constexpr size_t kMaxSplitBytes = 1024;
 
 using Halves = std::pair<TokenId, TokenId>;

@@ -1,7 +1,7 @@
 #pragma once
 // SentencePiece text has no pre-tokenizer: BPE sees it whole. But where no token of the vocabulary
-// holds a character and U+2581 behind it, nothing can join across that place, so the text may be cut
-// there without changing the tokens. The pieces are words then, which the piece cache knows.
+// holds a character and U+2581 behind it, nothing can join across that place, so the text may be
+// cut there without changing the tokens. The pieces are words then, which the piece cache knows.
 
 #include <set>
 #include <string_view>
@@ -20,7 +20,6 @@ class SpaceCutter {
   void cut(std::string_view text, std::vector<Piece>* pieces) const;
 
  private:
-
   std::set<uint32_t> joined_;  // code points
 };
 

@@ -62,9 +62,8 @@ const SpecialToken* SpecialTokens::longest_at(std::string_view text, size_t pos)
       return static_cast<unsigned char>(token.text[length]);
     };
     const auto byte = static_cast<unsigned char>(text[pos + length]);
-    const auto candidates =
-        std::ranges::equal_range(tokens_.begin() + range.first, tokens_.begin() + range.end, byte,
-                                 {}, byte_at);
+    const auto candidates = std::ranges::equal_range(
+        tokens_.begin() + range.first, tokens_.begin() + range.end, byte, {}, byte_at);
     range.first = static_cast<uint32_t>(candidates.begin() - tokens_.begin());
     range.end = static_cast<uint32_t>(candidates.end() - tokens_.begin());
   }

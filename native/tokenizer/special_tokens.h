@@ -18,9 +18,9 @@ struct SpecialToken {
   TokenId id = 0;
   std::string text;
   bool is_control = false;
-  bool strips_left = false;   // white space on that side belongs to the token
+  bool strips_left = false;  // white space on that side belongs to the token
   bool strips_right = false;
-  bool is_word = false;       // not found inside a word
+  bool is_word = false;  // not found inside a word
 };
 
 class SpecialTokens {
@@ -47,7 +47,7 @@ class SpecialTokens {
     uint32_t first = 0;
     uint32_t end = 0;
   };
-  std::vector<SpecialToken> tokens_;       // sorted by text
+  std::vector<SpecialToken> tokens_;        // sorted by text
   std::array<Range, 256> by_first_byte_{};  // into tokens_
 };
 

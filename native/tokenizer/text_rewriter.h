@@ -12,9 +12,9 @@ constexpr std::string_view kSpaceMark = "\xe2\x96\x81";  // U+2581
 
 struct RewriteStep {
   enum class Kind {
-    kPrepend,         // `text` in front
-    kPrependIfAbsent, // `text` in front unless it is there
-    kReplace,         // every `text` by `by`
+    kPrepend,          // `text` in front
+    kPrependIfAbsent,  // `text` in front unless it is there
+    kReplace,          // every `text` by `by`
   };
   Kind kind = Kind::kPrepend;
   std::string text;

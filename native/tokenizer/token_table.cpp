@@ -88,7 +88,8 @@ Status TokenTable::add_token(TokenId id, const ListedToken& token) {
 std::string TokenTable::output_bytes(const ListedToken& token) const {
   if (token.role == TokenRole::kControl || token.role == TokenRole::kReserved) return {};
   if (spelling_ == Spelling::kByteLevel) {
-    const auto bytes = token.role == TokenRole::kText ? std::nullopt : bytes_of_alphabet(token.text);
+    const auto bytes =
+        token.role == TokenRole::kText ? std::nullopt : bytes_of_alphabet(token.text);
     return bytes.value_or(std::string(token.text));
   }
   if (const auto byte = byte_of_hex_token(token.text)) {

@@ -52,9 +52,8 @@ std::string_view strip_right(std::string_view text) {
 
 SpecialTokens only(const SpecialTokens& tokens, bool is_control) {
   std::vector<SpecialToken> kept;
-  std::ranges::copy_if(tokens.all(), std::back_inserter(kept), [is_control](const auto& token) {
-    return token.is_control == is_control;
-  });
+  std::ranges::copy_if(tokens.all(), std::back_inserter(kept),
+                       [is_control](const auto& token) { return token.is_control == is_control; });
   return SpecialTokens(std::move(kept));
 }
 

@@ -1,7 +1,8 @@
 #pragma once
-// Text -> token ids and token id -> bytes, for byte-level and SentencePiece BPE. Made from the bytes
-// of a file (gguf_tokenizer.h, json_tokenizer.h), then immutable: one per file serves all threads.
-// Takes any bytes: what is no UTF-8 is encoded byte by byte. Knows no chat template and no engine.
+// Text -> token ids and token id -> bytes, for byte-level and SentencePiece BPE. Made from the
+// bytes of a file (gguf_tokenizer.h, json_tokenizer.h), then immutable: one per file serves all
+// threads. Takes any bytes: what is no UTF-8 is encoded byte by byte. Knows no chat template and no
+// engine.
 //
 // An encoding goes through: special tokens by their spelling; then for each text between them the
 // rewriting (spaces to U+2581 and the like), the splits of the pre-tokenizer, BPE of each piece.
@@ -34,8 +35,8 @@ struct TokenizerFacts {
   std::optional<std::string> warning;
 };
 
-/// Bytes that each id adds to output: those of id i are [start[i], start[i + 1]). Control tokens and
-/// placeholders add none.
+/// Bytes that each id adds to output: those of id i are [start[i], start[i + 1]). Control tokens
+/// and placeholders add none.
 struct TokenBytes {
   std::string bytes;
   std::vector<uint32_t> starts = {0};  // [num_tokens + 1]

@@ -13,7 +13,8 @@ std::vector<CharCategory> expand_runs() {
   const std::span<const uint32_t> runs = category_runs();
   for (size_t i = 0; i < runs.size(); ++i) {
     const uint32_t end = i + 1 < runs.size() ? runs[i + 1] / 16 : kNumCodePoints;
-    for (uint32_t c = runs[i] / 16; c < end; ++c) table[c] = static_cast<CharCategory>(runs[i] % 16);
+    for (uint32_t c = runs[i] / 16; c < end; ++c)
+      table[c] = static_cast<CharCategory>(runs[i] % 16);
   }
   return table;
 }

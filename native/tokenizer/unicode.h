@@ -26,11 +26,10 @@ using CategorySet = uint16_t;
 constexpr CategorySet category_bit(CharCategory category) {
   return static_cast<CategorySet>(1u << static_cast<unsigned>(category));
 }
-constexpr CategorySet kLetters = category_bit(CharCategory::kUppercase) |
-                                 category_bit(CharCategory::kLowercase) |
-                                 category_bit(CharCategory::kTitlecase) |
-                                 category_bit(CharCategory::kModifierLetter) |
-                                 category_bit(CharCategory::kOtherLetter);
+constexpr CategorySet kLetters =
+    category_bit(CharCategory::kUppercase) | category_bit(CharCategory::kLowercase) |
+    category_bit(CharCategory::kTitlecase) | category_bit(CharCategory::kModifierLetter) |
+    category_bit(CharCategory::kOtherLetter);
 
 /// Category of a code point; what is no code point (kNoCharacter) is "other".
 CharCategory category_of(uint32_t code_point);

@@ -20,7 +20,8 @@ Vocabulary::Vocabulary(size_t num_tokens)
 bool Vocabulary::add(std::string_view bytes, TokenId id) {
   if (find(bytes)) return false;
   if ((entries_.size() + 1) * 2 > slots_.size()) grow();
-  entries_.push_back({static_cast<uint32_t>(arena_.size()), static_cast<uint32_t>(bytes.size()), id});
+  entries_.push_back(
+      {static_cast<uint32_t>(arena_.size()), static_cast<uint32_t>(bytes.size()), id});
   arena_ += bytes;
   const uint64_t hash = byte_hash(bytes);
   size_t at = hash & (slots_.size() - 1);

@@ -168,10 +168,50 @@ export interface ModelInspection {
   /** KV bytes of one token at f16. */
   readonly kvBytesPerToken: number;
   readonly tensors: readonly TensorSummary[];
-  /** GGUF metadata by key (string arrays, numeric arrays as Float64Array); empty for safetensors. */
+  /**
+   * GGUF metadata by key (string arrays, numeric arrays as Float64Array), but for arrays as long as a
+   * vocabulary; empty for safetensors.
+   */
   readonly metadata: Readonly<Record<string, MetadataValue>>;
   /** `CODE: sentence` when the engine would refuse the file. */
   readonly refusal?: string;
+}
+
+/** What becomes of the spelling of a control token: text, the token, or the token unless guarded. */
+export type ControlTokens = "text" | "parsed" | "guarded";
+
+export interface TokenizerFacts {
+  /** How the vocabulary spells bytes. */
+  readonly kind: "byte-level" | "sentencepiece";
+  readonly vocabSize: number;
+  readonly bosId?: number;
+  /** A prompt starts with BOS. */
+  readonly addsBos: boolean;
+  /** Declared ends of a generation, of GGUF files; EOS first. */
+  readonly endIds: Int32Array;
+  /** Text must be normalized (NFC) before it is encoded. */
+  readonly needsNfc: boolean;
+  readonly stripsLeadingSpace: boolean;
+  readonly controlTokens: readonly { readonly id: number; readonly text: string }[];
+  /** Output bytes of all ids; those of id i are [byteStarts[i], byteStarts[i + 1]). */
+  readonly bytes: Uint8Array;
+  readonly byteStarts: Uint32Array;
+  readonly warning?: string;
+}
+
+/** One a file in the process, shared by its threads. */
+export interface NativeTokenizer {
+  readonly facts: TokenizerFacts;
+  /** Lone surrogates count as U+FFFD. `startsPrompt`: some tokenizers put a space in front then. */
+  encode(text: string, controlTokens: ControlTokens, startsPrompt: boolean): Int32Array;
+  /** On a thread of its own. */
+  encodeAsync(
+    text: string,
+    controlTokens: ControlTokens,
+    startsPrompt: boolean,
+  ): Promise<Int32Array>;
+  /** The token of this exact spelling. */
+  findToken(text: string): number | undefined;
 }
 
 export interface NativeAddon {
@@ -181,6 +221,11 @@ export interface NativeAddon {
   probeDevices(): readonly DeviceInfo[];
   /** @throws {EngineError} ERR_MODEL_FILE, ERR_MODEL_FORMAT */
   inspectModel(path: string): ModelInspection;
+  /**
+   * @param path a GGUF file, or a folder with tokenizer.json
+   * @throws {EngineError} ERR_TOKENIZER_FORMAT, ERR_TOKENIZER_TYPE, and as `inspectModel`
+   */
+  openTokenizer(path: string): NativeTokenizer;
   /** Loads on a thread of its own. The promise rejects with an EngineError. */
   openEngine(options: EngineOptions, onStep: (events: StepEvents) => void): Promise<NativeEngine>;
 }

@@ -11,7 +11,7 @@ import type { ChatMessage, ChatTemplate, RenderedText, TextModel } from "../text
 import { leadingItems, toChatMessages, toChatTools } from "./chat-messages.ts";
 import { continuationSuffix, sliceRendered } from "./delta-render.ts";
 import type { LaneState, PromptHead } from "./lane-state.ts";
-import { type EncodedPrompt, TokenCache } from "./token-cache.ts";
+import { type EncodedPrompt, encodePart, TokenCache } from "./token-cache.ts";
 import { TokenList } from "./token-list.ts";
 
 const MAX_MARKER_CHARS = 64; // the longest control literals seen have 30
@@ -49,13 +49,13 @@ export class PromptBuilder {
   }
 
   /** @throws {ApiError} invalid_value with the template's own message */
-  build(request: PromptRequest): Prompt {
+  async build(request: PromptRequest): Promise<Prompt> {
     const text = this.#render(request.head, request.items, request.addGenerationPrompt);
     // A warmup without messages has no tokens: what follows it is a first turn.
     const parent = request.parent?.tokens.length === 0 ? undefined : request.parent;
-    const continued = parent && this.#continue(parent, text);
+    const continued = parent && (await this.#continue(parent, text));
     if (continued) return continued;
-    const { ids, numTokenizedTokens } = this.#encodeWhole(request, text);
+    const { ids, numTokenizedTokens } = await this.#encodeWhole(request, text);
     return {
       text,
       tokens: TokenList.from(ids),
@@ -66,14 +66,17 @@ export class PromptBuilder {
   }
 
   /** Instructions and tools are cached apart: a task with the same ones encodes its own words only. */
-  #encodeWhole({ tenant, head, items }: PromptRequest, text: RenderedText): EncodedPrompt {
+  async #encodeWhole(
+    { tenant, head, items }: PromptRequest,
+    text: RenderedText,
+  ): Promise<EncodedPrompt> {
     const headText = this.#headText(head, items);
     const rest = sliceRendered(text, headText.length);
     if (headText === "" || !text.startsWith(headText) || !this.#startsWithMarker(rest)) {
       return this.#cache.encode(tenant, text);
     }
-    const first = this.#cache.encode(tenant, headText);
-    const second = this.#cache.encode(tenant, rest);
+    const first = await this.#cache.encode(tenant, headText);
+    const second = await this.#cache.encode(tenant, rest);
     return {
       ids: Int32Array.from([...first.ids, ...second.ids]),
       numTokenizedTokens: first.numTokenizedTokens + second.numTokenizedTokens,
@@ -101,7 +104,7 @@ export class PromptBuilder {
     return id !== undefined && this.#model.tokenizer.tokenBytes(id).length === 0;
   }
 
-  #continue(parent: LaneState, text: RenderedText): Prompt | undefined {
+  async #continue(parent: LaneState, text: RenderedText): Promise<Prompt | undefined> {
     if (parent.generation === "cut") return undefined;
     const { promptText } = parent;
     const closedText =
@@ -109,7 +112,7 @@ export class PromptBuilder {
     const suffix = continuationSuffix({ promptText, closedText }, text, this.#endMarkers);
     if (suffix === undefined || (suffix !== "" && !this.#startsWithMarker(suffix)))
       return undefined;
-    const ids = this.#model.tokenizer.encode(suffix, { addBos: false });
+    const ids = await encodePart(this.#model.tokenizer, suffix);
     const kept = this.#keptTokens(parent, ids[0]);
     return {
       text,

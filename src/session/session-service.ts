@@ -80,7 +80,7 @@ class Session implements SessionService {
     signal: AbortSignal,
   ): Promise<ResponseObject> {
     this.#options.metrics.recordReceived(context.transport, context.receivedBytes);
-    const { turn, dependencies } = this.#prepare(request, context);
+    const { turn, dependencies } = await this.#prepare(request, context);
     const outcome = await this.#run(turn, dependencies, emit, signal);
     if (outcome.lane) this.#remember(turn, outcome.lane);
     else if (outcome.response.status === "failed") this.#evictParent(turn);
@@ -131,7 +131,7 @@ class Session implements SessionService {
   }
 
   /** @throws {ApiError} previous_response_not_found, invalid_value, unsupported_parameter */
-  #prepare(request: ResponsesRequest, context: TurnContext) {
+  async #prepare(request: ResponsesRequest, context: TurnContext) {
     const prompts = this.#prompts;
     if (!prompts) {
       const message = `the model "${this.modelId}" has no chat template: only /v1/completions works`;
@@ -143,7 +143,8 @@ class Session implements SessionService {
     const head = { instructions, tools, date };
     const items = extendContext(parent?.items ?? [], request.input);
     const { tenant } = context;
-    const prompt = prompts.build({ tenant, head, items, parent, addGenerationPrompt: generate });
+    const addGenerationPrompt = generate;
+    const prompt = await prompts.build({ tenant, head, items, parent, addGenerationPrompt });
     const turn: Turn = {
       responseId: randomId("resp"),
       request,

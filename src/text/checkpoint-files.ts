@@ -1,4 +1,7 @@
-/** The text-related JSON files of a checkpoint folder, read whole; a missing one is undefined. */
+/**
+ * The small text-related files of a checkpoint folder, read whole; a missing one is undefined.
+ * tokenizer.json is not among them: it has up to tens of megabytes and is read natively.
+ */
 
 import { readFileSync } from "node:fs";
 import path from "node:path";
@@ -7,7 +10,6 @@ import { TextModelError } from "./text-errors.ts";
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export interface CheckpointFiles {
-  readonly tokenizer: JsonObject | undefined;
   readonly tokenizerConfig: JsonObject | undefined;
   readonly specialTokensMap: JsonObject | undefined;
   readonly config: JsonObject | undefined;
@@ -19,11 +21,10 @@ export interface CheckpointFiles {
 /** @throws {TextModelError} ERR_TOKENIZER_FORMAT for a file that is there but not a JSON object */
 export function readCheckpointFiles(folder: string): CheckpointFiles {
   return {
-    tokenizer: readJson(folder, "tokenizer.json"),
-    tokenizerConfig: readJson(folder, "tokenizer_config.json"),
-    specialTokensMap: readJson(folder, "special_tokens_map.json"),
-    config: readJson(folder, "config.json"),
-    generationConfig: readJson(folder, "generation_config.json"),
+    tokenizerConfig: readJsonObject(folder, "tokenizer_config.json"),
+    specialTokensMap: readJsonObject(folder, "special_tokens_map.json"),
+    config: readJsonObject(folder, "config.json"),
+    generationConfig: readJsonObject(folder, "generation_config.json"),
     chatTemplate: readOptional(folder, "chat_template.jinja"),
   };
 }
@@ -32,7 +33,8 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function readJson(folder: string, name: string): JsonObject | undefined {
+/** @throws {TextModelError} ERR_TOKENIZER_FORMAT for a file that is there but not a JSON object */
+export function readJsonObject(folder: string, name: string): JsonObject | undefined {
   const text = readOptional(folder, name);
   if (text === undefined) return undefined;
   let value: unknown;

@@ -26,14 +26,16 @@ const END_TEXTS: ReadonlySet<string> = new Set([
 ]);
 
 export function endOfGenerationIds(
-  pieces: readonly string[],
+  findToken: (text: string) => number | undefined,
   declaredIds: readonly number[],
+  vocabSize: number,
 ): ReadonlySet<number> {
   // In harmony, `<|end|>` closes one message of several; `<|return|>` and `<|call|>` end the turn.
-  const isHarmony = pieces.includes("<|return|>") && pieces.includes("<|call|>");
-  const ids = new Set(declaredIds.filter((id) => id >= 0 && id < pieces.length));
-  for (const [id, piece] of pieces.entries()) {
-    if (END_TEXTS.has(piece) && !(isHarmony && piece === "<|end|>")) ids.add(id);
+  const isHarmony = ["<|return|>", "<|call|>"].every((text) => findToken(text) !== undefined);
+  const ids = new Set(declaredIds.filter((id) => id >= 0 && id < vocabSize));
+  for (const text of END_TEXTS) {
+    const id = findToken(text);
+    if (id !== undefined && !(isHarmony && text === "<|end|>")) ids.add(id);
   }
   return ids;
 }

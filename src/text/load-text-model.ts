@@ -7,14 +7,12 @@ import path from "node:path";
 import type { ModelInspection } from "../native/addon-types.ts";
 import { chooseChatTemplate } from "./chat-template.ts";
 import { type CheckpointFiles, isJsonObject, readCheckpointFiles } from "./checkpoint-files.ts";
-import { ggufTokenizerDefinition } from "./gguf-tokenizer.ts";
 import { Guard } from "./guard.ts";
-import { hfTokenizerDefinition } from "./hf-tokenizer.ts";
-import { ModelTokenizer } from "./model-tokenizer.ts";
+import { openFolderTokenizer, openGgufTokenizer } from "./open-tokenizer.ts";
 import { StreamOutputDecoder } from "./output-decoder.ts";
 import type { TextModel } from "./text-types.ts";
 import { TokenTexts } from "./token-texts.ts";
-import type { TokenizerDefinition } from "./tokenizer-definition.ts";
+import type { LoadedTokenizer } from "./tokenizer-ids.ts";
 
 export interface LoadTextModelOptions {
   /** Replaces the checkpoint's template. */
@@ -23,7 +21,7 @@ export interface LoadTextModelOptions {
 
 /**
  * @param modelPath the GGUF file, the safetensors folder or a file in it
- * @throws {TextModelError} when the tokenizer cannot be used
+ * @throws {TextModelError} and EngineErrors ERR_TOKENIZER_... when the tokenizer cannot be used
  * @throws {TemplateError} when `options.chatTemplate` does not parse; one of the checkpoint that does
  *   not parse fails at the first rendering instead, so that plain completions still work
  */
@@ -32,19 +30,18 @@ export function loadTextModel(
   inspection: ModelInspection,
   options: LoadTextModelOptions = {},
 ): TextModel {
-  const source = inspection.container === "gguf" ? ggufSource(inspection) : folderSource(modelPath);
-  const { definition } = source;
-  const tokenizer = new ModelTokenizer(definition);
+  const source =
+    inspection.container === "gguf" ? ggufSource(modelPath, inspection) : folderSource(modelPath);
+  const { tokenizer } = source;
   const texts = new TokenTexts(tokenizer);
-  const pieces = new Set(definition.pieces);
   const textOf = (id: number | undefined): string | undefined =>
-    id === undefined ? undefined : definition.pieces[id];
+    id === undefined ? undefined : tokenizer.tokenText(id);
   const { template, warning } = chooseChatTemplate({
     override: options.chatTemplate,
     source: source.chatTemplate,
-    hasToken: (text) => pieces.has(text),
-    bosText: textOf(definition.bosId),
-    eosText: textOf(definition.eosIds[0]),
+    hasToken: (text) => tokenizer.findToken(text) !== undefined,
+    bosText: textOf(tokenizer.bosId),
+    eosText: textOf(tokenizer.eosId),
     guard: new Guard(tokenizer.controlLiterals),
   });
   return {
@@ -55,21 +52,21 @@ export function loadTextModel(
     createOutputDecoder: (decoderOptions) =>
       new StreamOutputDecoder(texts, {
         ...decoderOptions,
-        stripLeadingSpace: definition.stripLeadingSpace && decoderOptions.continuesText !== true,
+        stripLeadingSpace: tokenizer.stripsLeadingSpace && decoderOptions.continuesText !== true,
       }),
   };
 }
 
 interface TextSource {
-  readonly definition: TokenizerDefinition;
+  readonly tokenizer: LoadedTokenizer;
   readonly chatTemplate: string | undefined;
   readonly samplingDefaults: TextModel["samplingDefaults"];
 }
 
-function ggufSource(inspection: ModelInspection): TextSource {
+function ggufSource(file: string, inspection: ModelInspection): TextSource {
   const template = inspection.metadata["tokenizer.chat_template"];
   return {
-    definition: ggufTokenizerDefinition(inspection),
+    tokenizer: openGgufTokenizer(file),
     chatTemplate: typeof template === "string" ? template : undefined,
     samplingDefaults: {},
   };
@@ -77,9 +74,10 @@ function ggufSource(inspection: ModelInspection): TextSource {
 
 function folderSource(modelPath: string): TextSource {
   const isFile = path.extname(modelPath) === ".safetensors";
-  const files = readCheckpointFiles(isFile ? path.dirname(modelPath) : modelPath);
+  const folder = isFile ? path.dirname(modelPath) : modelPath;
+  const files = readCheckpointFiles(folder);
   return {
-    definition: hfTokenizerDefinition(files),
+    tokenizer: openFolderTokenizer(folder, files),
     chatTemplate: files.chatTemplate ?? configTemplate(files.tokenizerConfig?.chat_template),
     samplingDefaults: samplingDefaults(files),
   };

@@ -64,6 +64,8 @@ export interface Tokenizer {
   readonly bosId: number | undefined;
   /** Ids of a rendered prompt: template markers become control tokens, guarded content does not. */
   encode(text: RenderedText, options: { readonly addBos: boolean }): Int32Array;
+  /** The same without BOS, of a text so long that encoding it would hold up this thread. */
+  encodeOffThread(text: RenderedText): Promise<Int32Array>;
   /** Ids of plain text, special-token literals parsed only when asked. BOS only when asked. */
   encodePlain(
     text: string,

@@ -1,6 +1,6 @@
 /**
- * What a tokenizer is made of, whichever container it came from: `gguf-tokenizer.ts` and
- * `hf-tokenizer.ts` produce it, `model-tokenizer.ts` runs it. Plain data.
+ * What a tokenizer that runs in the library is made of: `library-definition.ts` produces it,
+ * `library-tokenizer.ts` runs it. Plain data.
  */
 
 export interface ControlToken {
@@ -25,10 +25,8 @@ export interface TokenizerDefinition {
   /** Placeholders of the vocabulary, never shown even if the model picks one. */
   readonly reservedIds: ReadonlySet<number>;
   readonly spelling: TokenSpelling;
-  readonly bosId: number | undefined;
-  /** A prompt starts with BOS. */
-  readonly addBos: boolean;
-  readonly eosIds: readonly number[];
+  /** Text of the special token that the post-processor puts in front of a text. */
+  readonly postProcessorBos: string | undefined;
   /** Text that starts a prompt gets a space in front (later fragments do not). */
   readonly spaceBeforeFirst: boolean;
   /** Encoding puts a space in front of text, so decoding takes one away. */

@@ -27,6 +27,10 @@ export class FakeTokenizer implements Tokenizer {
     return this.ids(text);
   }
 
+  async encodeOffThread(text: RenderedText): Promise<Int32Array> {
+    return this.encode(text);
+  }
+
   encodePlain(text: string): Int32Array {
     return this.ids(text);
   }

@@ -7,7 +7,7 @@ import { loadTextModel } from "../../../src/text/load-text-model.ts";
 import { TemplateError } from "../../../src/text/text-errors.ts";
 import type { ChatMessage, ChatTemplate, ChatTool } from "../../../src/text/text-types.ts";
 import { testDataFolder } from "../../fixture-models.ts";
-import { makeInspection } from "./inspections.ts";
+import { loadGgufOf, makeInspection } from "./inspections.ts";
 import { FIXTURES, GOLDEN, goldenModel, readJson } from "./text-fixtures.ts";
 
 const TOOL: ChatTool = {
@@ -134,11 +134,10 @@ describe("which template", () => {
     "tokenizer.ggml.model": "gpt2",
     "tokenizer.ggml.pre": "gpt-2",
     "tokenizer.ggml.tokens": ["a", ...markers],
-    "tokenizer.ggml.token_type": Float64Array.of(1, ...markers.map(() => 3)),
+    "tokenizer.ggml.token_type": Int32Array.of(1, ...markers.map(() => 3)),
     "tokenizer.ggml.merges": [],
   });
-  const loadModel = (...markers: string[]) =>
-    loadTextModel("x", makeInspection({ container: "gguf", metadata: tokens(markers) }));
+  const loadModel = (...markers: string[]) => loadGgufOf(tokens(markers));
   const load = (...markers: string[]): ChatTemplate | undefined =>
     loadModel(...markers).chatTemplate;
 
@@ -206,7 +205,7 @@ describe("errors and dates", () => {
       "tokenizer.ggml.merges": [],
       "tokenizer.chat_template": broken,
     };
-    const model = loadTextModel("x", makeInspection({ container: "gguf", metadata }));
+    const model = loadGgufOf(metadata);
     expect(() => model.chatTemplate?.render([say("user", "q")], OPTIONS)).toThrow(TemplateError);
     expect(model.chatWarning).toContain("does not parse");
     expect(() => templateOf(broken)).toThrow(TemplateError);

@@ -1,4 +1,4 @@
-/** Inspections to build text models from: of real files, by the addon, and made up ones. */
+/** Inspections to build text models from: of real files, by the addon, and of files made up here. */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,21 +6,37 @@ import path from "node:path";
 import { gunzipSync } from "node:zlib";
 import type { ModelInspection } from "../../../src/native/addon-types.ts";
 import { loadAddon } from "../../../src/native/load-addon.ts";
+import { loadTextModel } from "../../../src/text/load-text-model.ts";
+import type { TextModel } from "../../../src/text/text-types.ts";
+import { type GgufMetadata, ggufBytes } from "./gguf-writer.ts";
+
+const folder = mkdtempSync(path.join(tmpdir(), "warmloop-text-"));
+process.once("exit", () => rmSync(folder, { recursive: true }));
+let numFiles = 0;
 
 export function inspectFile(file: string): ModelInspection {
   return loadAddon().inspectModel(file);
 }
 
-/** Of a GGUF file that lies gzip'd. */
-export function inspectPacked(packedFile: string): ModelInspection {
-  const folder = mkdtempSync(path.join(tmpdir(), "warmloop-text-"));
-  try {
-    const file = path.join(folder, path.basename(packedFile, ".gz"));
-    writeFileSync(file, gunzipSync(readFileSync(packedFile)));
-    return inspectFile(file);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+/** Of a GGUF file, which may lie gzip'd. */
+export function loadGguf(file: string): TextModel {
+  const plain = file.endsWith(".gz") ? unpack(file) : file;
+  return loadTextModel(plain, inspectFile(plain));
+}
+
+/** Of a file without tensors. */
+export function loadGgufOf(metadata: GgufMetadata): TextModel {
+  return loadGguf(writeFile("made-up.gguf", ggufBytes(metadata)));
+}
+
+function unpack(packedFile: string): string {
+  return writeFile(path.basename(packedFile, ".gz"), gunzipSync(readFileSync(packedFile)));
+}
+
+function writeFile(name: string, bytes: Uint8Array): string {
+  const file = path.join(folder, `${numFiles++}-${name}`);
+  writeFileSync(file, bytes);
+  return file;
 }
 
 export function makeInspection(fields: Partial<ModelInspection>): ModelInspection {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { loadTextModel } from "../../../src/text/load-text-model.ts";
 import type { OutputDecoderOptions, OutputEvent } from "../../../src/text/text-types.ts";
-import { makeInspection } from "./inspections.ts";
+import { loadGgufOf } from "./inspections.ts";
 import { seededRandom } from "../../seeded-random.ts";
 import { goldenModel, joinEvents, textOf } from "./text-fixtures.ts";
 
@@ -87,10 +86,10 @@ describe("text", () => {
       "tokenizer.ggml.model": "gpt2",
       "tokenizer.ggml.pre": "gpt-2",
       "tokenizer.ggml.tokens": ["a", "<unused7>", "[PAD2]", "<|x|>"],
-      "tokenizer.ggml.token_type": Float64Array.of(1, 4, 5, 3),
+      "tokenizer.ggml.token_type": Int32Array.of(1, 4, 5, 3),
       "tokenizer.ggml.merges": [],
     };
-    const gguf = loadTextModel("x", makeInspection({ container: "gguf", metadata }));
+    const gguf = loadGgufOf(metadata);
     const decoder = gguf.createOutputDecoder({ stop: [] });
     expect(textOf(decoder.push(Int32Array.of(0, 1, 0, 2, 3, 0)))).toBe("aaa");
     expect(decoder.numTokens).toBe(6);
@@ -232,10 +231,10 @@ describe("calls", () => {
       "tokenizer.ggml.model": "gpt2",
       "tokenizer.ggml.pre": "gpt-2",
       "tokenizer.ggml.tokens": pieces,
-      "tokenizer.ggml.token_type": Float64Array.from(pieces, (_, id) => (id < 2 ? 3 : 1)),
+      "tokenizer.ggml.token_type": Int32Array.from(pieces, (_, id) => (id < 2 ? 3 : 1)),
       "tokenizer.ggml.merges": [],
     };
-    const gguf = loadTextModel("x", makeInspection({ container: "gguf", metadata }));
+    const gguf = loadGgufOf(metadata);
     const output = '<tool_call>{"name":"stat","arguments":{"a":[]}}</tool_call>';
     const ids = gguf.tokenizer.encodePlain(output, { parseSpecial: true, addBos: false });
     const decoder = gguf.createOutputDecoder({ ...TOOLS, toolNames: ["stat"] });

@@ -5,7 +5,7 @@ import path from "node:path";
 import { loadTextModel } from "../../../src/text/load-text-model.ts";
 import type { OutputEvent, TextModel } from "../../../src/text/text-types.ts";
 import { testDataFolder } from "../../fixture-models.ts";
-import { inspectPacked, makeInspection } from "./inspections.ts";
+import { loadGguf, makeInspection } from "./inspections.ts";
 
 export const GOLDEN = path.join(import.meta.dirname, "../../golden");
 
@@ -24,7 +24,7 @@ export function loadFolder(folder: string): TextModel {
 export function loadFixtureGguf(name: string): TextModel {
   const folder = path.join(FIXTURES ?? "", "models", name, "gguf");
   const file = readdirSync(folder).find((entry) => !/-of-/.test(entry)) ?? "";
-  return loadTextModel(file, inspectPacked(path.join(folder, file)));
+  return loadGguf(path.join(folder, file));
 }
 
 export function goldenModel(name: "llama-spm" | "llama3-rope" | "qwen2"): TextModel {

@@ -5,7 +5,7 @@ import { loadConfig } from "../../../src/config/load-config.ts";
 import { loadTextModel } from "../../../src/text/load-text-model.ts";
 import type { TextModel } from "../../../src/text/text-types.ts";
 import { testDataFolder } from "../../fixture-models.ts";
-import { inspectFile, inspectPacked, makeInspection } from "./inspections.ts";
+import { inspectFile, loadGguf, loadGgufOf } from "./inspections.ts";
 import {
   FIXTURES,
   fixtureModels,
@@ -75,7 +75,7 @@ describe("GGUF metadata", () => {
 
   test.skipIf(!FIXTURES).each(["qwen2", "gpt-2", "phi-3"])("the real %s vocabulary", (name) => {
     const file = path.join(vocabularies, `ggml-vocab-${name}.gguf`);
-    const { tokenizer } = loadTextModel(file, inspectPacked(`${file}.gz`));
+    const { tokenizer } = loadGguf(`${file}.gz`);
     const texts = readFileSync(`${file}.inp`, "utf8").split("\n__ggml_vocab_test__\n");
     const lines = readFileSync(`${file}.out`, "utf8").split("\n");
     const expected = lines.slice(0, texts.length);
@@ -86,32 +86,27 @@ describe("GGUF metadata", () => {
 
   test("a pre-tokenizer that is not known is refused by name", () => {
     const metadata = ggufMetadata({ "tokenizer.ggml.pre": "deepseek-v9" });
-    expect(() => loadTextModel("x", makeInspection({ container: "gguf", metadata }))).toThrow(
+    expect(() => loadGgufOf(metadata)).toThrow(
       expect.objectContaining({
         code: "ERR_TOKENIZER_TYPE",
-        message: 'pre-tokenizer "deepseek-v9" is not supported',
+        message: 'ERR_TOKENIZER_TYPE: pre-tokenizer "deepseek-v9" is not supported',
       }),
     );
   });
 
   test("a tokenizer model that is not known is refused by name", () => {
     const metadata = ggufMetadata({ "tokenizer.ggml.model": "rwkv" });
-    expect(() => loadTextModel("x", makeInspection({ container: "gguf", metadata }))).toThrow(
+    expect(() => loadGgufOf(metadata)).toThrow(
       expect.objectContaining({
         code: "ERR_TOKENIZER_TYPE",
-        message: 'tokenizer model "rwkv" is not supported',
+        message: 'ERR_TOKENIZER_TYPE: tokenizer model "rwkv" is not supported',
       }),
     );
   });
 
   test("metadata of a wrong type is an error that names the key", () => {
-    const metadata = ggufMetadata({ "tokenizer.ggml.merges": 7 });
-    expect(() => loadTextModel("x", makeInspection({ container: "gguf", metadata }))).toThrow(
-      expect.objectContaining({
-        code: "ERR_TOKENIZER_FORMAT",
-        message: "tokenizer.ggml.merges is not an array of strings",
-      }),
-    );
+    const metadata = ggufMetadata({ "tokenizer.ggml.add_bos_token": "yes" });
+    expect(() => loadGgufOf(metadata)).toThrow(/tokenizer\.ggml\.add_bos_token is no bool/);
   });
 });
 
@@ -166,7 +161,7 @@ function ggufMetadata(changes: Readonly<Record<string, string | number>>) {
     "tokenizer.ggml.model": "gpt2",
     "tokenizer.ggml.pre": "gpt-2",
     "tokenizer.ggml.tokens": ["a", "b", "ab"],
-    "tokenizer.ggml.token_type": Float64Array.of(1, 1, 1),
+    "tokenizer.ggml.token_type": Int32Array.of(1, 1, 1),
     "tokenizer.ggml.merges": ["a b"],
     ...changes,
   };

@@ -1,9 +1,5 @@
-/**
- * Tokenizer definition from the files of a checkpoint folder: tokenizer.json for the vocabulary and its
- * rules, tokenizer_config.json, config.json and generation_config.json for BOS and the end tokens.
- */
+/** What the tokenizer library needs of a tokenizer.json, and what stands around it. */
 
-import type { CheckpointFiles } from "./checkpoint-files.ts";
 import { isJsonObject, type JsonObject } from "./checkpoint-files.ts";
 import { TextModelError } from "./text-errors.ts";
 import {
@@ -15,11 +11,7 @@ import {
 } from "./tokenizer-definition.ts";
 
 /** @throws {TextModelError} */
-export function hfTokenizerDefinition(files: CheckpointFiles): TokenizerDefinition {
-  const json = files.tokenizer;
-  if (!json) {
-    throw new TextModelError("ERR_TOKENIZER_FORMAT", "the model folder has no tokenizer.json");
-  }
+export function libraryDefinition(json: JsonObject): TokenizerDefinition {
   const model = readModel(json);
   const added = readAddedTokens(json);
   const pieces = idTable(model.vocab, added);
@@ -28,11 +20,6 @@ export function hfTokenizerDefinition(files: CheckpointFiles): TokenizerDefiniti
   const literals = added.filter((token) => !token.special);
   const vocab = encodableVocab(model.vocab, control, unknown);
   const { preTokenizer, spaceBeforeFirst } = readPreTokenizer(json.pre_tokenizer);
-  const config = files.tokenizerConfig ?? {};
-  const idOf = (text: string | undefined): number | undefined =>
-    text === undefined ? undefined : (model.vocab[text] ?? added.find((t) => t.text === text)?.id);
-  const templateBos = postProcessorBos(json.post_processor);
-  const bosId = idOf(templateBos ?? tokenContent(config.bos_token));
   return {
     library: {
       added_tokens: literals.map((token) => token.json),
@@ -54,9 +41,7 @@ export function hfTokenizerDefinition(files: CheckpointFiles): TokenizerDefiniti
     literalIds: new Set(literals.map((token) => token.id)),
     reservedIds: new Set(literals.filter((t) => isReservedText(t.text)).map((t) => t.id)),
     spelling: readSpelling(json),
-    bosId,
-    addBos: templateBos !== undefined || config.add_bos_token === true,
-    eosIds: endIds(files, idOf),
+    postProcessorBos: postProcessorBos(json.post_processor),
     spaceBeforeFirst,
     stripLeadingSpace: stripsLeadingSpace(json.decoder),
   };
@@ -199,24 +184,4 @@ function stripsLeadingSpace(decoder: unknown): boolean {
   }
   if (decoder.type === "Metaspace") return decoder.prepend_scheme !== "never";
   return decoder.type === "Strip" && decoder.content === " " && decoder.start === 1;
-}
-
-function endIds(
-  files: CheckpointFiles,
-  idOf: (text: string | undefined) => number | undefined,
-): readonly number[] {
-  const declared: readonly unknown[] = [
-    files.generationConfig?.eos_token_id,
-    files.config?.eos_token_id,
-  ].flat();
-  const named = [files.tokenizerConfig?.eos_token, files.specialTokensMap?.eos_token].map((token) =>
-    idOf(tokenContent(token)),
-  );
-  return [...declared, ...named].filter((id) => typeof id === "number");
-}
-
-/** A token in tokenizer_config.json is its text or an object with `content`. */
-export function tokenContent(value: unknown): string | undefined {
-  if (typeof value === "string") return value;
-  return isJsonObject(value) && typeof value.content === "string" ? value.content : undefined;
 }

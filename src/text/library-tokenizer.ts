@@ -1,42 +1,69 @@
 /**
- * Runs a tokenizer definition. BPE itself is @huggingface/tokenizers; what stands around it is here:
- * control tokens are split off before the library sees any text, so text can never become one, and
- * decoding is a table of bytes.
+ * A tokenizer that runs in @huggingface/tokenizers: for a tokenizer.json with steps that the native
+ * tokenizer does not know, and the oracle that the native one is checked against. Control tokens are
+ * split off before the library sees any text, so text can never become one, and decoding is a table
+ * of bytes. Slow: on long texts it blocks its thread for seconds.
  */
 
 import { Tokenizer as LibraryTokenizer } from "@huggingface/tokenizers";
+import type { CheckpointFiles } from "./checkpoint-files.ts";
 import { ControlLiterals } from "./control-literals.ts";
 import { endOfGenerationIds } from "./end-of-generation.ts";
 import { unguard } from "./guard.ts";
-import type { RenderedText, Tokenizer } from "./text-types.ts";
+import type { RenderedText } from "./text-types.ts";
 import { tokenByteTable } from "./token-bytes.ts";
 import type { ControlToken, TokenizerDefinition } from "./tokenizer-definition.ts";
+import {
+  type CheckpointIds,
+  checkpointIds,
+  type LoadedTokenizer,
+  withBos,
+} from "./tokenizer-ids.ts";
 
-export class ModelTokenizer implements Tokenizer {
+export class LibraryModelTokenizer implements LoadedTokenizer {
   readonly vocabSize: number;
   readonly eogIds: ReadonlySet<number>;
   readonly bosId: number | undefined;
+  readonly eosId: number | undefined;
   readonly controlLiterals: ControlLiterals;
+  readonly stripsLeadingSpace: boolean;
   readonly #definition: TokenizerDefinition;
+  readonly #ids: CheckpointIds;
   readonly #library: LibraryTokenizer;
+  readonly #idByText: ReadonlyMap<string, number>;
   readonly #controlById: ReadonlyMap<number, ControlToken>;
   readonly #bytes: readonly Uint8Array[];
 
-  constructor(definition: TokenizerDefinition) {
+  constructor(definition: TokenizerDefinition, files: CheckpointFiles) {
     this.#definition = definition;
+    this.#idByText = new Map(definition.pieces.map((piece, id) => [piece, id]));
+    const { postProcessorBos: bos } = definition;
+    const bosId = bos === undefined ? undefined : this.findToken(bos);
+    this.#ids = checkpointIds(files, bosId, (text) => this.findToken(text));
     this.vocabSize = definition.pieces.length;
-    this.eogIds = endOfGenerationIds(definition.pieces, definition.eosIds);
-    this.bosId = definition.bosId;
+    this.bosId = this.#ids.bosId;
+    this.eosId = this.#ids.endIds[0];
+    this.stripsLeadingSpace = definition.stripLeadingSpace;
+    this.eogIds = endOfGenerationIds(
+      (text) => this.findToken(text),
+      this.#ids.endIds,
+      this.vocabSize,
+    );
     this.controlLiterals = new ControlLiterals(definition.control);
     this.#controlById = new Map(definition.control.map((token) => [token.id, token]));
     this.#library = new LibraryTokenizer(definition.library, {});
     this.#bytes = tokenByteTable(definition);
   }
 
-  encode(text: RenderedText, options: { readonly addBos: boolean }): Int32Array {
+  encode(text: RenderedText, { addBos }: { readonly addBos: boolean }): Int32Array {
     // Text that gets no BOS continues a prompt.
-    const ids = this.#encodeControl(text.toWellFormed(), unguard, options.addBos);
-    return this.#withBos(ids, options.addBos);
+    const ids = Int32Array.from(this.#encodeControl(text.toWellFormed(), unguard, addBos));
+    return addBos ? withBos(ids, this.#ids) : ids;
+  }
+
+  /** The library has no thread of its own. */
+  async encodeOffThread(text: RenderedText): Promise<Int32Array> {
+    return this.encode(text, { addBos: false });
   }
 
   encodePlain(
@@ -44,10 +71,16 @@ export class ModelTokenizer implements Tokenizer {
     options: { readonly parseSpecial: boolean; readonly addBos: boolean },
   ): Int32Array {
     const wellFormed = text.toWellFormed();
-    const ids = options.parseSpecial
-      ? this.#encodeControl(wellFormed, (segment) => segment, true)
-      : this.#encodeSegment(wellFormed, true);
-    return this.#withBos(ids, options.addBos);
+    const ids = Int32Array.from(
+      options.parseSpecial
+        ? this.#encodeControl(wellFormed, (segment) => segment, true)
+        : this.#encodeSegment(wellFormed, true),
+    );
+    return options.addBos ? withBos(ids, this.#ids) : ids;
+  }
+
+  findToken(text: string): number | undefined {
+    return this.#idByText.get(text);
   }
 
   tokenBytes(id: number): Uint8Array {
@@ -95,12 +128,5 @@ export class ModelTokenizer implements Tokenizer {
     });
     // Without an unknown token the library answers undefined for what it cannot spell.
     return ids.filter((id: number | undefined) => id !== undefined);
-  }
-
-  /** Asked for BOS, adds it where the model has one, unless the text itself starts with it. */
-  #withBos(ids: readonly number[], addBos: boolean): Int32Array {
-    const { bosId } = this;
-    const prepend = addBos && this.#definition.addBos && bosId !== undefined && ids[0] !== bosId;
-    return Int32Array.from(prepend ? [bosId, ...ids] : ids);
   }
 }
