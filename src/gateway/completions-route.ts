@@ -25,8 +25,8 @@ export function addCompletionsRoute(app: FastifyInstance, services: ExchangeServ
     requireModel(session, completion.request.model);
     const exchange = { ...services, request, reply };
     const { prompts, request: base, echo } = completion;
-    const runs = prompts.map((prompt) =>
-      session.prepareCompletion({ prompt, request: base, echo }),
+    const runs = await Promise.all(
+      prompts.map((prompt) => session.prepareCompletion({ prompt, request: base, echo })),
     );
     if (base.stream) return streamCompletion(exchange, runs, completion);
     return toCompletion(newId(), await answerWithObjects(exchange, runs));

@@ -11,7 +11,7 @@ import type { ChatMessage, ChatTemplate, RenderedText, TextModel } from "../text
 import { leadingItems, toChatMessages, toChatTools } from "./chat-messages.ts";
 import { continuationSuffix, sliceRendered } from "./delta-render.ts";
 import type { LaneState, PromptHead } from "./lane-state.ts";
-import { type EncodedPrompt, encodePart, TokenCache } from "./token-cache.ts";
+import { type EncodedPrompt, TokenCache } from "./token-cache.ts";
 import { TokenList } from "./token-list.ts";
 
 const MAX_MARKER_CHARS = 64; // the longest control literals seen have 30
@@ -77,8 +77,11 @@ export class PromptBuilder {
     }
     const first = await this.#cache.encode(tenant, headText);
     const second = await this.#cache.encode(tenant, rest);
+    const ids = new Int32Array(first.ids.length + second.ids.length);
+    ids.set(first.ids);
+    ids.set(second.ids, first.ids.length);
     return {
-      ids: Int32Array.from([...first.ids, ...second.ids]),
+      ids,
       numTokenizedTokens: first.numTokenizedTokens + second.numTokenizedTokens,
     };
   }
@@ -112,7 +115,7 @@ export class PromptBuilder {
     const suffix = continuationSuffix({ promptText, closedText }, text, this.#endMarkers);
     if (suffix === undefined || (suffix !== "" && !this.#startsWithMarker(suffix)))
       return undefined;
-    const ids = await encodePart(this.#model.tokenizer, suffix);
+    const ids = await this.#model.tokenizer.encodeAsync(suffix, { addBos: false });
     const kept = this.#keptTokens(parent, ids[0]);
     return {
       text,

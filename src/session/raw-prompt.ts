@@ -12,16 +12,19 @@ import { TokenList } from "./token-list.ts";
 const NO_TEXT = "" as RenderedText;
 
 /** @throws {ApiError} invalid_value for a prompt without tokens, or with ids that the model lacks */
-export function rawPrompt(
+export async function rawPrompt(
   prompt: CompletionPrompt,
   { tokenizer }: Pick<TextModel, "tokenizer">,
   vocab: number,
-): Prompt {
+): Promise<Prompt> {
   const isText = "text" in prompt;
   const { path } = prompt;
   if (!isText) checkIds(prompt.tokenIds, vocab, path);
   const ids = isText
-    ? tokenizer.encodePlain(prompt.text, { parseSpecial: prompt.parseSpecial, addBos: true })
+    ? await tokenizer.encodePlainAsync(prompt.text, {
+        parseSpecial: prompt.parseSpecial,
+        addBos: true,
+      })
     : Int32Array.from(prompt.tokenIds);
   if (ids.length === 0) throw invalidRequest("invalid_value", `${path} has no tokens`, path);
   return {

@@ -87,13 +87,13 @@ class Session implements SessionService {
     return outcome.response;
   }
 
-  prepareCompletion({ prompt, request, echo }: CompletionTurn): RunResponse {
+  async prepareCompletion({ prompt, request, echo }: CompletionTurn): Promise<RunResponse> {
     const { metrics, textModel, endpoint, clock } = this.#options;
     const prepared = {
       request,
       head: { instructions: null, tools: [], date: new Date(clock.unixSeconds() * 1000) },
       items: [],
-      prompt: rawPrompt(prompt, textModel, endpoint.info.vocab),
+      prompt: await rawPrompt(prompt, textModel, endpoint.info.vocab),
       parent: undefined,
       continuesText: true,
       ...(echo && { leadingText: promptText(prompt, textModel) }),

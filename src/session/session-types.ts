@@ -68,6 +68,6 @@ export interface SessionService {
    * Encodes a raw prompt and returns what continues it: no template, no tools, no parent, and nothing
    * can continue from the response. @throws {ApiError} for a prompt that cannot be continued
    */
-  prepareCompletion(completion: CompletionTurn): RunResponse;
+  prepareCompletion(completion: CompletionTurn): Promise<RunResponse>;
   close(): Promise<void>;
 }

@@ -8,20 +8,11 @@ import type { RenderedText, Tokenizer } from "../text/text-types.ts";
 
 const MAX_CACHED_BYTES = 16 * 1024 * 1024; // a hundred prompts of 40 k tokens
 const ENTRY_BYTES = 512; // key and bookkeeping: many short prompts count too
-/** Encoded in one to three milliseconds at worst; a longer text is worth the way to a thread. */
-const MAX_INLINE_CHARS = 16 * 1024;
 
 export interface EncodedPrompt {
   readonly ids: Int32Array;
   /** Tokens that the tokenizer had to make; 0 on a hit. */
   readonly numTokenizedTokens: number;
-}
-
-/** Ids of a part of a prompt, without holding up this thread where the text is long. */
-export async function encodePart(tokenizer: Tokenizer, text: RenderedText): Promise<Int32Array> {
-  return text.length > MAX_INLINE_CHARS
-    ? tokenizer.encodeOffThread(text)
-    : tokenizer.encode(text, { addBos: false });
 }
 
 export class TokenCache {
@@ -40,7 +31,7 @@ export class TokenCache {
     const key = createHash("sha256").update(tenant).update("\0").update(text).digest("base64");
     const cached = this.#cache.get(key);
     if (cached) return { ids: cached, numTokenizedTokens: 0 };
-    const ids = await encodePart(this.#tokenizer, text);
+    const ids = await this.#tokenizer.encodeAsync(text, { addBos: false });
     this.#cache.set(key, ids);
     return { ids, numTokenizedTokens: ids.length };
   }

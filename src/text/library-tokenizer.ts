@@ -62,8 +62,11 @@ export class LibraryModelTokenizer implements LoadedTokenizer {
   }
 
   /** The library has no thread of its own. */
-  async encodeOffThread(text: RenderedText): Promise<Int32Array> {
-    return this.encode(text, { addBos: false });
+  async encodeAsync(
+    text: RenderedText,
+    options: { readonly addBos: boolean },
+  ): Promise<Int32Array> {
+    return this.encode(text, options);
   }
 
   encodePlain(
@@ -77,6 +80,13 @@ export class LibraryModelTokenizer implements LoadedTokenizer {
         : this.#encodeSegment(wellFormed, true),
     );
     return options.addBos ? withBos(ids, this.#ids) : ids;
+  }
+
+  async encodePlainAsync(
+    text: string,
+    options: { readonly parseSpecial: boolean; readonly addBos: boolean },
+  ): Promise<Int32Array> {
+    return this.encodePlain(text, options);
   }
 
   findToken(text: string): number | undefined {

@@ -10,6 +10,16 @@ import { endOfGenerationIds } from "./end-of-generation.ts";
 import type { RenderedText } from "./text-types.ts";
 import { type CheckpointIds, type LoadedTokenizer, withBos } from "./tokenizer-ids.ts";
 
+/** Takes a few milliseconds at worst; a longer text is worth the way to another thread. */
+const MAX_INLINE_CHARS = 16 * 1024;
+
+interface EncodeOptions {
+  readonly addBos: boolean;
+}
+interface PlainOptions extends EncodeOptions {
+  readonly parseSpecial: boolean;
+}
+
 export class NativeModelTokenizer implements LoadedTokenizer {
   readonly vocabSize: number;
   readonly eogIds: ReadonlySet<number>;
@@ -34,23 +44,20 @@ export class NativeModelTokenizer implements LoadedTokenizer {
     this.eogIds = endOfGenerationIds((text) => this.findToken(text), ids.endIds, vocabSize);
   }
 
-  encode(text: RenderedText, { addBos }: { readonly addBos: boolean }): Int32Array {
-    // Text that gets no BOS continues a prompt.
-    const ids = this.#native.encode(this.#normalize(text, "guarded"), "guarded", addBos);
-    return addBos ? withBos(ids, this.#ids) : ids;
+  encode(text: RenderedText, { addBos }: EncodeOptions): Int32Array {
+    return this.#encode(text, "guarded", addBos, addBos);
   }
 
-  encodeOffThread(text: RenderedText): Promise<Int32Array> {
-    return this.#native.encodeAsync(this.#normalize(text, "guarded"), "guarded", false);
+  encodeAsync(text: RenderedText, { addBos }: EncodeOptions): Promise<Int32Array> {
+    return this.#encodeAsync(text, "guarded", addBos, addBos);
   }
 
-  encodePlain(
-    text: string,
-    options: { readonly parseSpecial: boolean; readonly addBos: boolean },
-  ): Int32Array {
-    const controlTokens = options.parseSpecial ? "parsed" : "text";
-    const ids = this.#native.encode(this.#normalize(text, controlTokens), controlTokens, true);
-    return options.addBos ? withBos(ids, this.#ids) : ids;
+  encodePlain(text: string, { parseSpecial, addBos }: PlainOptions): Int32Array {
+    return this.#encode(text, parseSpecial ? "parsed" : "text", true, addBos);
+  }
+
+  encodePlainAsync(text: string, { parseSpecial, addBos }: PlainOptions): Promise<Int32Array> {
+    return this.#encodeAsync(text, parseSpecial ? "parsed" : "text", true, addBos);
   }
 
   tokenBytes(id: number): Uint8Array {
@@ -64,6 +71,32 @@ export class NativeModelTokenizer implements LoadedTokenizer {
 
   findToken(text: string): number | undefined {
     return this.#native.findToken(text);
+  }
+
+  /** Rendered text that gets no BOS continues a prompt, plain text never does. */
+  #encode(
+    text: string,
+    controlTokens: ControlTokens,
+    startsPrompt: boolean,
+    addBos: boolean,
+  ): Int32Array {
+    const normalized = this.#normalize(text, controlTokens);
+    const ids = this.#native.encode(normalized, controlTokens, startsPrompt);
+    return addBos ? withBos(ids, this.#ids) : ids;
+  }
+
+  async #encodeAsync(
+    text: string,
+    controlTokens: ControlTokens,
+    startsPrompt: boolean,
+    addBos: boolean,
+  ): Promise<Int32Array> {
+    if (text.length <= MAX_INLINE_CHARS) {
+      return this.#encode(text, controlTokens, startsPrompt, addBos);
+    }
+    const normalized = this.#normalize(text, controlTokens);
+    const ids = await this.#native.encodeAsync(normalized, controlTokens, startsPrompt);
+    return addBos ? withBos(ids, this.#ids) : ids;
   }
 
   /** Text next to a control token is normalized without it: `>` and U+0338 are one character. */

@@ -64,13 +64,18 @@ export interface Tokenizer {
   readonly bosId: number | undefined;
   /** Ids of a rendered prompt: template markers become control tokens, guarded content does not. */
   encode(text: RenderedText, options: { readonly addBos: boolean }): Int32Array;
-  /** The same without BOS, of a text so long that encoding it would hold up this thread. */
-  encodeOffThread(text: RenderedText): Promise<Int32Array>;
+  /** The same; a long text does not hold up this thread. */
+  encodeAsync(text: RenderedText, options: { readonly addBos: boolean }): Promise<Int32Array>;
   /** Ids of plain text, special-token literals parsed only when asked. BOS only when asked. */
   encodePlain(
     text: string,
     options: { readonly parseSpecial: boolean; readonly addBos: boolean },
   ): Int32Array;
+  /** The same; a long text does not hold up this thread. */
+  encodePlainAsync(
+    text: string,
+    options: { readonly parseSpecial: boolean; readonly addBos: boolean },
+  ): Promise<Int32Array>;
   /** Raw bytes a token adds to the output text; empty for control tokens. */
   tokenBytes(id: number): Uint8Array;
   /** Literal text of a token, control tokens included (for comparing with rendered text). */

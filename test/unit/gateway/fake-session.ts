@@ -51,7 +51,7 @@ export class FakeSession implements SessionService {
     return this.#run({ request }, ...where);
   }
 
-  prepareCompletion(completion: CompletionTurn): RunResponse {
+  async prepareCompletion(completion: CompletionTurn): Promise<RunResponse> {
     const { request, prompt } = completion;
     if ("text" in prompt && prompt.text === "") {
       throw invalidRequest("invalid_value", "no tokens", prompt.path);

@@ -13,7 +13,7 @@ async function complete(
   echo = false,
 ) {
   const request = makeRequest({ input: [], maxOutputTokens: 16, ...fields });
-  const run = fixture.session.prepareCompletion({ prompt, request, echo });
+  const run = await fixture.session.prepareCompletion({ prompt, request, echo });
   const events: ResponseEvent[] = [];
   const context = {
     tenant: "default",
@@ -86,21 +86,21 @@ describe("a completion", () => {
 describe("refused before anything runs", () => {
   const prepare = (prompt: CompletionPrompt, contextTokens?: number) => {
     const fixture = createFixture(contextTokens === undefined ? {} : { contextTokens });
-    return () => fixture.session.prepareCompletion({ prompt, request: makeRequest(), echo: false });
+    return fixture.session.prepareCompletion({ prompt, request: makeRequest(), echo: false });
   };
 
   it.each([
     ["no tokens", { path: "prompt[1]", text: "", parseSpecial: false }, "prompt[1]"],
     ["an id beyond the vocabulary", { path: "prompt", tokenIds: [1, 1_000_000] }, "prompt[1]"],
     ["a negative id", { path: "prompt[0]", tokenIds: [-1] }, "prompt[0][0]"],
-  ])("%s", (_what, prompt, param) => {
-    expect(prepare(prompt)).toThrow(
+  ])("%s", async (_what, prompt, param) => {
+    await expect(prepare(prompt)).rejects.toThrow(
       expect.objectContaining({ status: 400, body: expect.objectContaining({ param }) }),
     );
   });
 
-  it("a prompt that leaves no room", () => {
-    expect(prepare(TEXT, 3)).toThrow(
+  it("a prompt that leaves no room", async () => {
+    await expect(prepare(TEXT, 3)).rejects.toThrow(
       expect.objectContaining({
         status: 400,
         body: expect.objectContaining({ code: "context_length_exceeded" }),

@@ -27,12 +27,16 @@ export class FakeTokenizer implements Tokenizer {
     return this.ids(text);
   }
 
-  async encodeOffThread(text: RenderedText): Promise<Int32Array> {
+  async encodeAsync(text: RenderedText): Promise<Int32Array> {
     return this.encode(text);
   }
 
   encodePlain(text: string): Int32Array {
     return this.ids(text);
+  }
+
+  async encodePlainAsync(text: string): Promise<Int32Array> {
+    return this.encodePlain(text);
   }
 
   tokenBytes(id: number): Uint8Array {
