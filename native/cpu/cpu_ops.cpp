@@ -1,9 +1,9 @@
 #include "cpu/cpu_ops.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "cpu/expert_routing.h"
+#include "cpu/kv_row.h"
 #include "cpu/panel_reader.h"
 #include "cpu/thread_pool.h"
 
@@ -126,36 +126,11 @@ void CpuOps::rope(Matrix x, int head_dim, int rotary_dims, bool is_adjacent, con
   });
 }
 
-namespace {
-
-void put_element(backend::KvDType dtype, uint8_t* bytes, int64_t index, float value) {
-  if (dtype == backend::KvDType::kF32) {
-    std::memcpy(bytes + 4 * index, &value, sizeof(value));
-  } else {
-    const uint16_t half = quant::f32_to_f16(value);
-    std::memcpy(bytes + 2 * index, &half, sizeof(half));
-  }
-}
-
-}  // namespace
-
 void CpuOps::store_kv(const KvCache& cache, int layer, Matrix k, Matrix v,
                       const int32_t* slot_mapping) {
-  const int head_dim = cache.head_dim;
   over_rows(k.rows, element_count(k) * 2, [&](int begin, int end) {
     for (int t = begin; t < end; ++t) {
-      const int block = slot_mapping[t] / backend::kKvBlockSize;
-      const int slot = slot_mapping[t] % backend::kKvBlockSize;
-      for (int h = 0; h < cache.num_kv_heads; ++h) {
-        uint8_t* keys = cache.k_block(layer, block, h);
-        uint8_t* values = cache.v_block(layer, block, h);
-        for (int d = 0; d < head_dim; ++d) {
-          put_element(cache.dtype, keys, static_cast<int64_t>(d) * backend::kKvBlockSize + slot,
-                      k.row(t)[h * head_dim + d]);
-          put_element(cache.dtype, values, static_cast<int64_t>(slot) * cache.value_stride() + d,
-                      v.row(t)[h * head_dim + d]);
-        }
-      }
+      store_kv_row(cache, layer, slot_mapping[t], k.row(t), v.row(t));
     }
   });
 }

@@ -9,17 +9,21 @@
 namespace wl::cpu::simd {
 
 using backend::kKvBlockSize;
+using backend::kKvScaleInputs;
 using backend::KvDType;
 
 constexpr int kRowTile =
     4;  // query rows that share a K or V vector: 4 x 16 lanes fit 16 ymm registers
 
+/// 16 elements of the cache; `scale` is used by kQ8_0 alone.
 template <class V, KvDType kType>
-typename V::F load_cache(const uint8_t* bytes, int64_t index) {
+typename V::F load_cache(const uint8_t* elements, int64_t index, typename V::F scale) {
   if constexpr (kType == KvDType::kF32) {
-    return V::load(reinterpret_cast<const float*>(bytes) + index);
+    return V::load(reinterpret_cast<const float*>(elements) + index);
+  } else if constexpr (kType == KvDType::kF16) {
+    return V::load_f16(elements + 2 * index);
   } else {
-    return V::load_f16(bytes + 2 * index);
+    return V::mul(V::to_float(V::load_i8(elements + index)), scale);
   }
 }
 
@@ -47,6 +51,7 @@ struct AttentionRows {
 };
 
 constexpr int whole_blocks_below(int key) { return key / kKvBlockSize * kKvBlockSize; }
+constexpr int least(int a, int b) { return a < b ? a : b; }
 constexpr int whole_blocks_above(int key) { return whole_blocks_below(key + kKvBlockSize - 1); }
 
 /// Scores of kRows rows against the blocks of every key that one of them sees.
@@ -61,10 +66,19 @@ void score_rows(const AttentionRows& rows, int row) {
         args.cache.k_block(args.layer, args.block_table[first / kKvBlockSize], args.kv_head);
     typename V::F acc[kRows];
     for (int r = 0; r < kRows; ++r) acc[r] = V::zero();
-    for (int d = 0; d < args.cache.head_dim; ++d) {
-      const typename V::F k = load_cache<V, kType>(keys, static_cast<int64_t>(d) * kKvBlockSize);
+    const auto* scales = reinterpret_cast<const float*>(keys + args.cache.k_element_bytes());
+    for (int part = 0; part < args.cache.head_dim; part += kKvScaleInputs) {
+      typename V::F scale = V::zero();
+      if constexpr (kType == KvDType::kQ8_0) {
+        scale = V::load(scales + part / kKvScaleInputs * kKvBlockSize);
+      }
+      const int part_end = least(part + kKvScaleInputs, args.cache.head_dim);
+      for (int d = part; d < part_end; ++d) {
+        const typename V::F k =
+            load_cache<V, kType>(keys, static_cast<int64_t>(d) * kKvBlockSize, scale);
 #pragma GCC unroll 4
-      for (int r = 0; r < kRows; ++r) acc[r] = V::fma(V::set1(q[r][d]), k, acc[r]);
+        for (int r = 0; r < kRows; ++r) acc[r] = V::fma(V::set1(q[r][d]), k, acc[r]);
+      }
     }
     for (int r = 0; r < kRows; ++r) {
       V::store(rows.weights(row + r) + first, V::mul(acc[r], V::set1(args.params.scale)));
@@ -121,10 +135,16 @@ void weighted_values(const AttentionRows& rows, int row, const float* totals) {
     for (int key = begin; key < end;) {
       const uint8_t* values =
           args.cache.v_block(args.layer, args.block_table[key / kKvBlockSize], args.kv_head);
-      const int block_end = whole_blocks_below(key) + kKvBlockSize;
-      for (const int last = block_end < end ? block_end : end; key < last; ++key) {
+      const auto* scales = reinterpret_cast<const float*>(values + args.cache.v_element_bytes());
+      const int last = least(whole_blocks_below(key) + kKvBlockSize, end);
+      for (; key < last; ++key) {
+        const int slot = key % kKvBlockSize;
+        typename V::F scale = V::zero();
+        if constexpr (kType == KvDType::kQ8_0) {
+          scale = V::set1(scales[d / kKvScaleInputs * kKvBlockSize + slot]);
+        }
         const typename V::F v =
-            load_cache<V, kType>(values, static_cast<int64_t>(key % kKvBlockSize) * stride + d);
+            load_cache<V, kType>(values, static_cast<int64_t>(slot) * stride + d, scale);
 #pragma GCC unroll 4
         for (int r = 0; r < kRows; ++r) acc[r] = V::fma(V::set1(weights[r][key]), v, acc[r]);
       }
@@ -169,10 +189,13 @@ void attend(const AttentionRows& rows) {
 template <class V>
 void attention(const AttentionArgs& args) {
   const AttentionRows rows(args);
-  if (args.cache.dtype == KvDType::kF32) {
-    attend<V, KvDType::kF32>(rows);
-  } else {
-    attend<V, KvDType::kF16>(rows);
+  switch (args.cache.dtype) {
+    case KvDType::kF16:
+      return attend<V, KvDType::kF16>(rows);
+    case KvDType::kF32:
+      return attend<V, KvDType::kF32>(rows);
+    case KvDType::kQ8_0:
+      return attend<V, KvDType::kQ8_0>(rows);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "check.h"
+#include "cpu/kv_row.h"
 #include "levels.h"
 #include "quant/dequantize.h"
 
@@ -30,19 +31,11 @@ AttentionCase make_attention(std::mt19937& rng, backend::KvDType dtype, int head
   c.v.resize(c.cache.v_bytes());
   c.cache.k = c.k.data();
   c.cache.v = c.v.data();
-  const auto fill = [&](std::vector<uint8_t>& bytes) {
-    for (size_t i = 0; i < bytes.size() / c.cache.elem_bytes(); ++i) {
-      const float value = std::normal_distribution<float>(0, 1)(rng);
-      const uint16_t half = quant::f32_to_f16(value);
-      if (dtype == backend::KvDType::kF32) {
-        std::memcpy(&bytes[4 * i], &value, 4);
-      } else {
-        std::memcpy(&bytes[2 * i], &half, 2);
-      }
-    }
-  };
-  fill(c.k);
-  fill(c.v);
+  const size_t row = static_cast<size_t>(c.cache.num_kv_heads) * head_dim;
+  for (int slot = 0; slot < c.cache.num_blocks * 16; ++slot) {
+    const Floats keys = random_floats(rng, row, 1), values = random_floats(rng, row, 1);
+    store_kv_row(c.cache, 0, slot, keys.data(), values.data());
+  }
   for (int b = 0; b < blocks; ++b) c.table.push_back((b * 7 + 2) % (blocks + 3));
   c.group = group;
   c.queries = queries;
@@ -95,8 +88,9 @@ void check_splits(const AttentionCase& c) {
 
 WL_TEST("cpu: attention equals the reference, whole or query by query") {
   std::mt19937 rng(8);
-  for (const auto dtype : {backend::KvDType::kF16, backend::KvDType::kF32}) {
-    for (const int head_dim : {8, 32, 64, 80}) {
+  for (const auto dtype :
+       {backend::KvDType::kF16, backend::KvDType::kF32, backend::KvDType::kQ8_0}) {
+    for (const int head_dim : {8, 32, 64, 80, 90}) {
       for (const int group : {1, 2, 3}) {
         check_splits(make_attention(rng, dtype, head_dim, group, 13, 23));
       }
@@ -108,7 +102,8 @@ WL_TEST("cpu: windowed attention leaves earlier blocks alone and does not see it
   std::mt19937 rng(10);
   for (const int first_position : {0, 13, 70, 79, 80}) {
     for (const int window : {1, 2, 15, 16, 17, 24, 33, 200}) {
-      AttentionCase c = make_attention(rng, backend::KvDType::kF16, 32, 3, first_position, 23);
+      const auto dtype = window % 2 == 0 ? backend::KvDType::kF16 : backend::KvDType::kQ8_0;
+      AttentionCase c = make_attention(rng, dtype, 40, 3, first_position, 23);
       set_window(&c, window);
       check_splits(c);
     }
