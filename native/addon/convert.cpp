@@ -127,8 +127,9 @@ engine::OpenOptions open_options_from_js(const Napi::Value& value) {
   constexpr std::array kActivations = {backend::Activations::kWide, backend::Activations::kInt8,
                                        backend::Activations::kFloat};
   out.activations = kActivations[options.choice("activations", {"wide", "8", "float"})];
-  constexpr std::array kKvTypes = {backend::KvDType::kF16, backend::KvDType::kF32};
-  out.kv_type = kKvTypes[options.choice("kvType", {"f16", "f32"})];
+  constexpr std::array kKvTypes = {backend::KvDType::kF16, backend::KvDType::kQ8_0,
+                                   backend::KvDType::kF32};
+  out.kv_type = kKvTypes[options.choice("kvType", {"f16", "q8_0", "f32"})];
   out.kv_memory_bytes = options.integer("kvMemoryBytes", 1, kMaxSafeInteger);
   out.max_context_tokens = options.int32("maxContextTokens", 0);
   out.engine.max_batch_tokens = options.int32("maxBatchTokens", 1, 1 << 20);

@@ -20,12 +20,12 @@ export const ENGINE_OPTIONS = {
     default: "auto",
     parse: (value) => (value === "auto" ? value : kvSize(value)),
   }),
-  kvType: option<"f16" | "f32">({
+  kvType: option<"f16" | "q8_0" | "f32">({
     flag: "kv-type",
-    placeholder: "f16|f32",
-    meaning: "number format of the KV cache",
+    placeholder: "f16|q8_0|f32",
+    meaning: "number format of the KV cache: q8_0 takes 9 bits a value and is less exact",
     default: "f16",
-    parse: oneOf(["f16", "f32"], ["q8_0"]),
+    parse: oneOf(["f16", "q8_0", "f32"]),
   }),
   threads: option<number>({
     flag: "threads",

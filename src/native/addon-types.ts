@@ -40,7 +40,7 @@ export interface EngineOptions {
   readonly threads: number;
   readonly isa: IsaLevel | "auto";
   readonly activations: "wide" | "8" | "float";
-  readonly kvType: "f16" | "f32";
+  readonly kvType: "f16" | "q8_0" | "f32";
   readonly kvMemoryBytes: number;
   /** Longest sequence in tokens; 0 takes the model's context. */
   readonly maxContextTokens: number;

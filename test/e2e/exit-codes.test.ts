@@ -23,7 +23,6 @@ describe("a start that cannot be ends with one line and its code", () => {
     ["--kv-memory", "0"],
     ["--port", "70000"],
     ["--kv-type", "q3"],
-    ["--kv-type", "q8_0"],
     ["--no-such-flag", "1"],
   ])("%s %s: usage, 2", async (flag, value) => {
     const { exitCode, stderr } = await runCli(["serve", "--port", "0", flag, value]);

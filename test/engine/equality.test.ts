@@ -38,17 +38,19 @@ function expectSame(result: TokensResult, baseline: TokensResult): void {
   expect(got.bits.equals(want.bits), "logits are the same bits").toBe(true);
 }
 
-for (const [model, variant] of [
-  ["llama-k", "Q4_K_M"],
-  ["qwen2", "Q4_1"],
-  ["qwen2", "Q5_0"],
-  ["llama3-rope", "Q8_0"],
+for (const [model, variant, kvType] of [
+  ["llama-k", "Q4_K_M", "f16"],
+  ["qwen2", "Q4_1", "f16"],
+  ["qwen2", "Q5_0", "f16"],
+  ["llama3-rope", "Q8_0", "f16"],
+  ["llama3-rope", "Q8_0", "q8_0"],
+  ["llama3-rope", "Q8_0", "f32"],
 ] as const) {
-  describe(`${model} ${variant}`, () => {
+  describe(`${model} ${variant}, ${kvType} KV`, () => {
     let modelPath = "";
     let baseline: TokensResult;
     const open = (options: Partial<EngineOptions>): Promise<DirectEngine> =>
-      openNativeEngine({ modelPath, ...options });
+      openNativeEngine({ modelPath, kvType, ...options });
 
     beforeAll(async () => {
       modelPath = goldenModels(model, [variant])[0]?.unpack() ?? "";
@@ -110,7 +112,7 @@ for (const [model, variant] of [
 
       test("after preemption", async () => {
         // Two prompts fit, and one block more; their outputs need two: the youngest loses its blocks.
-        const kvMemoryBytes = blocksBytes(model, 2 * Math.ceil(PROMPT_TOKENS / 16) + 1);
+        const kvMemoryBytes = blocksBytes(model, kvType, 2 * Math.ceil(PROMPT_TOKENS / 16) + 1);
         const options = { ...machine, kvMemoryBytes, maxContextTokens: 0, ...NO_CACHE };
         const engine = await open(options);
         // The engine thread may be through with the first before this one submits the second.
@@ -126,8 +128,9 @@ for (const [model, variant] of [
   });
 }
 
-/** Bytes of `count` f16 KV blocks: 2 layers, K and V, 16 positions. */
-function blocksBytes(model: string, count: number): number {
+/** Bytes of `count` KV blocks: 2 layers, K and V, 16 positions. */
+function blocksBytes(model: string, kvType: EngineOptions["kvType"], count: number): number {
   const kvWidth = { "llama-k": 64, qwen2: 64, "llama3-rope": 64 }[model] ?? 0;
-  return count * 2 * 2 * 16 * kvWidth * 2;
+  const valueBits = { f16: 16, f32: 32, q8_0: 9 }[kvType]; // 8-bit values share a float in 32
+  return (count * 2 * 2 * 16 * kvWidth * valueBits) / 8;
 }

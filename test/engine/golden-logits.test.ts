@@ -1,7 +1,7 @@
 /**
  * Logits of the fixture models against golden ones from float32 arithmetic in another implementation,
  * for every container and weight type, in each mode of arithmetic. Bounds and their reasons: the
- * fixtures' tolerances (float32: rounding order only; f16: the KV cache's type; 8-bit activations).
+ * fixtures' tolerances (float32: rounding order only; f16 and 8 bits: the KV cache's type; 8-bit activations).
  */
 import { afterAll, describe, expect, test } from "vitest";
 import { type DirectEngine, openNativeEngine } from "../../src/engine/native-engine.ts";
@@ -10,7 +10,7 @@ import { type GoldenPrompt, goldenModels } from "../fixture-goldens.ts";
 
 const VARIANTS = [
   ...["F32", "F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0"],
-  ...["Q4_K_M", "Q5_K_M", "Q6_K"],
+  ...["Q2_K", "Q3_K_M", "Q4_K_M", "Q5_K_M", "Q6_K", "IQ4_NL", "IQ4_XS"],
 ];
 const MODELS = ["llama-spm", "llama3-rope", "llama-k", "qwen2", "qwen2-k"];
 
@@ -27,6 +27,12 @@ const FLOAT: Mode = {
   relRms: 2e-5,
 };
 const WIDE: Mode = { name: "wide activations, f16 KV", options: {}, maxAbs: 0.1, relRms: 4e-3 };
+const Q8_KV: Mode = {
+  name: "float activations, q8_0 KV",
+  options: { activations: "float", kvType: "q8_0" },
+  maxAbs: 1.5,
+  relRms: 5e-2,
+};
 const INT8: Mode = {
   name: "8-bit activations, f16 KV",
   options: { activations: "8" },
@@ -70,7 +76,7 @@ for (const model of MODELS) {
     const models = goldenModels(model, VARIANTS);
     if (models.length === 0) test.skip("needs the fixtures in WARMLOOP_TEST_DATA", () => undefined);
     for (const golden of models) {
-      const modes = golden.isFloat ? [FLOAT, WIDE] : [FLOAT, WIDE, INT8];
+      const modes = golden.isFloat ? [FLOAT, WIDE, Q8_KV] : [FLOAT, WIDE, INT8];
       test.each(modes)(`${golden.name}: logits within tolerance, $name`, async (mode) => {
         const engine = await openNativeEngine({ modelPath: golden.unpack(), ...mode.options });
         for (const prompt of golden.prompts()) {

@@ -114,7 +114,6 @@ describe("loadConfig", () => {
   });
 
   test("what is planned says that it is not built yet", () => {
-    expect(messageOf(() => load({ flags: { "kv-type": "q8_0" } }))).toContain("not built yet");
     expect(messageOf(() => load({ flags: { isa: "amx" } }))).toContain("not built yet");
   });
 

@@ -103,7 +103,7 @@ describe("openEngine", () => {
     ["isa", "sse"],
     ["isa", undefined],
     ["activations", 8],
-    ["kvType", "q8_0"],
+    ["kvType", "q4_0"],
     ["kvMemoryBytes", -1],
     ["kvMemoryBytes", Number.POSITIVE_INFINITY],
     ["kvMemoryBytes", 10n],
