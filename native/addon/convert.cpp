@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -127,6 +128,9 @@ engine::OpenOptions open_options_from_js(const Napi::Value& value) {
   constexpr std::array kActivations = {backend::Activations::kWide, backend::Activations::kInt8,
                                        backend::Activations::kFloat};
   out.activations = kActivations[options.choice("activations", {"wide", "8", "float"})];
+  constexpr std::array<std::optional<DType>, 4> kQuantizations = {std::nullopt, DType::kQ8_0,
+                                                                  DType::kQ4_0, DType::kQ4_K};
+  out.quantization = kQuantizations[options.choice("quantize", {"none", "q8_0", "q4_0", "q4_k"})];
   constexpr std::array kKvTypes = {backend::KvDType::kF16, backend::KvDType::kQ8_0,
                                    backend::KvDType::kF32};
   out.kv_type = kKvTypes[options.choice("kvType", {"f16", "q8_0", "f32"})];

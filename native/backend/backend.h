@@ -18,6 +18,8 @@ struct WeightSource {
   int rows = 0;
   int cols = 0;
   const uint8_t* bytes = nullptr;
+  /// Quantised to this type before it is packed (quant/quantize.h); the form is that type's.
+  std::optional<DType> quantize_to = {};
 };
 
 class Backend {

@@ -6,16 +6,17 @@
 namespace wl::engine {
 
 DecoderRunner::DecoderRunner(std::unique_ptr<backend::Backend> backend,
-                             std::shared_ptr<const models::DecoderWeights> weights)
+                             std::shared_ptr<const models::DecoderWeights> weights, int context)
     : backend_(std::move(backend)),
       weights_(std::move(weights)),
-      decoder_(*weights_, backend_->ops()) {}
+      decoder_(*weights_, context, backend_->ops()) {}
 
 Result<std::unique_ptr<DecoderRunner>> DecoderRunner::create(
     std::unique_ptr<backend::Backend> backend,
-    std::shared_ptr<const models::DecoderWeights> weights, backend::KvDType kv_type,
+    std::shared_ptr<const models::DecoderWeights> weights, int context, backend::KvDType kv_type,
     const std::vector<int>& num_blocks) {
-  std::unique_ptr<DecoderRunner> runner(new DecoderRunner(std::move(backend), std::move(weights)));
+  std::unique_ptr<DecoderRunner> runner(
+      new DecoderRunner(std::move(backend), std::move(weights), context));
   const models::ModelConfig& config = runner->weights_->config;
   const models::KvLayout layout = models::kv_layout(config);
   for (size_t g = 0; g < layout.groups.size(); ++g) {

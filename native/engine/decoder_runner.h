@@ -13,11 +13,11 @@ namespace wl::engine {
 
 class DecoderRunner : public ModelRunner {
  public:
-  /// Allocates num_blocks[g] KV blocks for each group g of models::kv_layout().
-  /// Errors: ERR_MODEL_MEMORY.
+  /// For sequences of up to `context` tokens. Allocates num_blocks[g] KV blocks for each group g of
+  /// models::kv_layout(). Errors: ERR_MODEL_MEMORY.
   static Result<std::unique_ptr<DecoderRunner>> create(
       std::unique_ptr<backend::Backend> backend,
-      std::shared_ptr<const models::DecoderWeights> weights, backend::KvDType kv_type,
+      std::shared_ptr<const models::DecoderWeights> weights, int context, backend::KvDType kv_type,
       const std::vector<int>& num_blocks);
 
   Status forward(const StepBatch& batch, float* logits) override;
@@ -28,7 +28,7 @@ class DecoderRunner : public ModelRunner {
 
  private:
   DecoderRunner(std::unique_ptr<backend::Backend> backend,
-                std::shared_ptr<const models::DecoderWeights> weights);
+                std::shared_ptr<const models::DecoderWeights> weights, int context);
 
   std::unique_ptr<backend::Backend> backend_;
   std::shared_ptr<const models::DecoderWeights> weights_;

@@ -4,6 +4,7 @@
 
 #include "engine/decoder_runner.h"
 #include "kv/kv_sizing.h"
+#include "models/layers/rope_tables.h"
 #include "models/weight_store.h"
 
 namespace wl::engine {
@@ -11,11 +12,13 @@ namespace wl::engine {
 namespace {
 
 /// Root of the block hashes: everything beside the tokens that KV values depend on.
-std::string fingerprint(const std::string& path, const OpenOptions& options,
-                        const models::ModelConfig& config) {
-  return path + "|" + config.arch + "|" + std::to_string(config.num_layers) + "|kv" +
+std::string fingerprint(const OpenOptions& options, const models::PackingOptions& packing,
+                        const models::ModelConfig& config, int context) {
+  return options.model_path + "|" + packing.key() + "|" + config.arch + "|" +
+         std::to_string(config.num_layers) + "|kv" +
          std::to_string(static_cast<int>(options.kv_type)) + "|act" +
-         std::to_string(static_cast<int>(options.activations));
+         std::to_string(static_cast<int>(options.activations)) +
+         models::rope_choice(config, context);
 }
 
 kv::KvSizing kv_sizing(const OpenOptions& options, const models::ModelConfig& config) {
@@ -70,20 +73,22 @@ Result<std::unique_ptr<Engine>> open_engine(const OpenOptions& options, StepSink
   auto backend = backend::open_cpu_backend({options.isa, options.threads, options.activations});
   if (!backend.ok()) return backend.error();
   const std::string isa = backend.value()->ops().isa_name();
-  const std::string form =
-      options.activations == backend::Activations::kFloat ? "float32" : "packed";
-  auto weights = models::shared_decoder_weights(options.model_path, form, *backend.value());
+  const models::PackingOptions packing = {
+      options.activations == backend::Activations::kFloat ? "float32" : "packed",
+      options.quantization};
+  auto weights = models::shared_decoder_weights(options.model_path, packing, *backend.value());
   if (!weights.ok()) return weights.error();
   const models::ModelConfig& config = weights.value()->config;
   const auto kv_size = size_kv(options, config);
   if (!kv_size.ok()) return kv_size.error();
-  auto runner = DecoderRunner::create(std::move(backend).value(), weights.value(), options.kv_type,
+  auto runner = DecoderRunner::create(std::move(backend).value(), weights.value(),
+                                      kv_size.value().max_context_tokens, options.kv_type,
                                       kv_size.value().num_blocks);
   if (!runner.ok()) return runner.error();
 
   EngineConfig engine = options.engine;
   engine.max_context_tokens = kv_size.value().max_context_tokens;
-  engine.fingerprint = fingerprint(options.model_path, options, config);
+  engine.fingerprint = fingerprint(options, packing, config, engine.max_context_tokens);
   *info = {config.arch,
            isa,
            config.num_layers,

@@ -5,10 +5,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "backend/kv_cache.h"
 #include "backend/registry.h"
+#include "base/dtype.h"
 #include "engine/engine.h"
 
 namespace wl::engine {
@@ -18,6 +20,7 @@ struct OpenOptions {
   int threads = 1;
   std::string isa = "auto";  // auto | ref | avx2 | avx512
   backend::Activations activations = backend::Activations::kWide;
+  std::optional<DType> quantization;  // of a float model's matrices, at load
   backend::KvDType kv_type = backend::KvDType::kF16;
   int64_t kv_memory_bytes = int64_t{1} << 30;
   int max_context_tokens = 0;  // 0 = the model's

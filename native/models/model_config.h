@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/ops.h"
 #include "base/result.h"
 #include "loader/model_file.h"
 
@@ -26,20 +27,10 @@ struct RopeConfig {
   int original_context = 0;
 };
 
-enum class MlpActivation {
-  kSilu,           // silu(gate) * up
-  kGelu,           // gelu_tanh(gate) * up
-  kClampedSwiglu,  // gpt-oss: g sigmoid(1.702 g) (u + 1), g <= limit, |u| <= limit
-};
+using backend::ExpertRule;
+using backend::MlpActivation;
 
 enum class QkNorm { kNone, kPerHead, kWholeWidth };
-
-/// How a mixture layer weighs its experts.
-enum class ExpertRule {
-  kSoftmaxThenTop,            // probabilities of all, the top k as they are
-  kSoftmaxThenTopNormalized,  // the top k divided by their sum
-  kTopThenSoftmax,            // softmax over the top k's scores only
-};
 
 struct MoeConfig {
   int num_experts = 0;  // 0: a dense model

@@ -34,13 +34,17 @@ std::shared_ptr<Entry> entry_for(const std::string& key) {
 
 }  // namespace
 
+std::string PackingOptions::key() const {
+  return form + (quantization ? std::string("|") + dtype_traits(*quantization).name : "");
+}
+
 Result<std::shared_ptr<const DecoderWeights>> shared_decoder_weights(const std::string& path,
-                                                                     const std::string& form,
+                                                                     const PackingOptions& options,
                                                                      backend::Backend& backend) {
-  const std::shared_ptr<Entry> entry = entry_for(file_identity(path) + '\n' + form);
+  const std::shared_ptr<Entry> entry = entry_for(file_identity(path) + '\n' + options.key());
   const std::lock_guard<std::mutex> lock(entry->packing);
   if (auto weights = entry->weights.lock()) return weights;
-  auto loaded = load_decoder_weights(path, backend);
+  auto loaded = load_decoder_weights(path, options.quantization, backend);
   if (loaded.ok()) entry->weights = loaded.value();
   return loaded;
 }

@@ -4,6 +4,7 @@
  */
 import { ExitError } from "../base/exit-error.ts";
 import { formatMib } from "../base/format.ts";
+import type { EngineConfig } from "../config/engine-config.ts";
 
 const MIB = 2 ** 20;
 /** Node, the addon and the buffers of the API, without weights and KV. */
@@ -11,6 +12,14 @@ export const PROCESS_BYTES = 160 * MIB;
 /** Less holds too few tokens for an agent's prompt. */
 const MIN_AUTO_KV_BYTES = 16 * MIB;
 const MAX_AUTO_KV_BYTES = 1024 * MIB;
+
+/** A weight quantized at load takes 8.5 bits at most (q8_0), and 16 or more in the file. */
+const MAX_QUANTIZED_SHARE = 8.5 / 16;
+
+/** Upper bound of the memory that a model file's weights take once loaded. */
+export function loadedBytes(fileBytes: number, quantize: EngineConfig["quantize"]): number {
+  return quantize === "none" ? fileBytes : Math.ceil(fileBytes * MAX_QUANTIZED_SHARE);
+}
 
 export interface MemoryNeeds {
   readonly weightBytes: number;

@@ -5,13 +5,13 @@
 import type { Config } from "../config/load-config.ts";
 import { loadManifest } from "../models/manifest.ts";
 import { resolveModel, weightBytes } from "../models/resolve-model.ts";
-import { planKvMemory } from "./memory-plan.ts";
+import { loadedBytes, planKvMemory } from "./memory-plan.ts";
 
 export async function serve(config: Config): Promise<void> {
   const model = resolveModel(config.model.model, loadManifest());
-  const planKv = (weightBytes: number): number =>
+  const planKv = (fileBytes: number): number =>
     planKvMemory({
-      weightBytes,
+      weightBytes: loadedBytes(fileBytes, config.engine.quantize),
       kvMemoryBytes: config.engine.kvMemoryBytes,
       numEngines: config.engine.numEngines,
       availableBytes: config.machine.memoryBytes,

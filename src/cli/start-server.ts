@@ -122,6 +122,7 @@ function openPool(
     threads: engine.threads,
     isa: engine.isa,
     activations: engine.activations,
+    quantize: engine.quantize,
     kvType: engine.kvType,
     kvMemoryBytes: planKv(weightBytesAt(modelPath)),
     maxContextTokens: engine.maxContextTokens ?? 0,

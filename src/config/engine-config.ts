@@ -57,6 +57,13 @@ export const ENGINE_OPTIONS = {
     default: "wide",
     parse: oneOf(["wide", "8", "float"]),
   }),
+  quantize: option<"none" | "q8_0" | "q4_0" | "q4_k">({
+    flag: "quantize",
+    placeholder: "none|q8_0|q4_0|q4_k",
+    meaning: "quantize an F32, F16 or BF16 model while it loads; embedding and head get q8_0",
+    default: "none",
+    parse: oneOf(["none", "q8_0", "q4_0", "q4_k"]),
+  }),
   maxBatchTokens: option<number>({
     flag: "max-batch-tokens",
     placeholder: "N",

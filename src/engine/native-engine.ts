@@ -23,6 +23,7 @@ const ENGINE_DEFAULTS: Omit<EngineOptions, "modelPath"> = {
   threads: 1,
   isa: "auto",
   activations: "wide",
+  quantize: "none",
   kvType: "f16",
   kvMemoryBytes: 64 * 1024 * 1024,
   maxContextTokens: 0,

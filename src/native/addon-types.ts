@@ -40,6 +40,8 @@ export interface EngineOptions {
   readonly threads: number;
   readonly isa: IsaLevel | "auto";
   readonly activations: "wide" | "8" | "float";
+  /** Type that matrices of a float model are quantized to at load. */
+  readonly quantize: "none" | "q8_0" | "q4_0" | "q4_k";
   readonly kvType: "f16" | "q8_0" | "f32";
   readonly kvMemoryBytes: number;
   /** Longest sequence in tokens; 0 takes the model's context. */

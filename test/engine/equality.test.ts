@@ -11,7 +11,7 @@ import {
 } from "../../src/engine/native-engine.ts";
 import type { EngineOptions, IsaLevel } from "../../src/native/addon-types.ts";
 import { loadAddon } from "../../src/native/load-addon.ts";
-import { goldenModels } from "../fixture-goldens.ts";
+import { goldenModel } from "../fixture-goldens.ts";
 
 const PROMPT_TOKENS = 150;
 const OUTPUT_TOKENS = 20;
@@ -53,7 +53,7 @@ for (const [model, variant, kvType] of [
       openNativeEngine({ modelPath, kvType, ...options });
 
     beforeAll(async () => {
-      modelPath = goldenModels(model, [variant])[0]?.unpack() ?? "";
+      modelPath = goldenModel(model, variant)?.unpack() ?? "";
       const engine = await open({ isa: "ref", ...NO_CACHE });
       baseline = await engine.runTokens(request(promptOf(1)));
       await engine.close();

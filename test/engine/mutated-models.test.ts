@@ -9,7 +9,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { openNativeEngine } from "../../src/engine/native-engine.ts";
 import { loadAddon } from "../../src/native/load-addon.ts";
-import { goldenModels } from "../fixture-goldens.ts";
+import { goldenModel } from "../fixture-goldens.ts";
 import { seededRandom } from "../seeded-random.ts";
 
 const MUTATIONS = 150; // of each file
@@ -75,14 +75,14 @@ describe("damaged model files", () => {
     ["qwen2", "Q4_1"],
   ] as const) {
     test(`${model} ${variant}.gguf: every damage is a coded error or a working model`, async () => {
-      const source = goldenModels(model, [variant])[0]?.unpack() ?? "";
+      const source = goldenModel(model, variant)?.unpack() ?? "";
       const file = path.join(mkdtempSync(path.join(tmpdir(), "warmloop-damaged-")), "model.gguf");
       await checkMutations(readFileSync(source), 24_000, file);
       expect(await tryModel(source)).toBe("ok");
     });
   }
 
-  const folder = goldenModels("qwen2", []).find(({ name }) => name === "qwen2/hf");
+  const folder = goldenModel("qwen2", "hf");
   test.skipIf(folder === undefined)(
     "safetensors: every damage is a coded error or a working model",
     async () => {

@@ -1,5 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { type MemoryNeeds, PROCESS_BYTES, planKvMemory } from "../../../src/cli/memory-plan.ts";
+import {
+  loadedBytes,
+  type MemoryNeeds,
+  PROCESS_BYTES,
+  planKvMemory,
+} from "../../../src/cli/memory-plan.ts";
 
 const MIB = 2 ** 20;
 
@@ -12,6 +17,11 @@ function makeNeeds(overrides: Partial<MemoryNeeds> = {}): MemoryNeeds {
     ...overrides,
   };
 }
+
+test("a model that is quantized at load is planned with at most 8.5 of its 16 bits", () => {
+  expect(loadedBytes(1600, "none")).toBe(1600);
+  expect(loadedBytes(1600, "q4_k")).toBe(850);
+});
 
 describe("planKvMemory", () => {
   test("on a roomy machine the default is 1 GiB for each engine", () => {

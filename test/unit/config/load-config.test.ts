@@ -106,6 +106,7 @@ describe("loadConfig", () => {
     ["kv-type", "q3"],
     ["isa", "sse2"],
     ["activations", "4"],
+    ["quantize", "q6_k"],
     ["log-level", "loud"],
     ["prefix-cache", "maybe"],
     ["model", ""],

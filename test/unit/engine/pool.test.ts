@@ -19,6 +19,7 @@ const ENGINE_OPTIONS: EngineOptions = {
   threads: 1,
   isa: "auto",
   activations: "wide",
+  quantize: "none",
   kvType: "f16",
   kvMemoryBytes: ENDLESS_KV_BYTES,
   maxContextTokens: 0,
