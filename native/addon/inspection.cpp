@@ -82,6 +82,28 @@ Napi::Array tensors_to_js(Napi::Env env, const std::vector<models::TensorSummary
   return out;
 }
 
+Napi::Array refusals_to_js(Napi::Env env, const std::vector<Error>& refusals) {
+  Napi::Array out = Napi::Array::New(env, refusals.size());
+  for (size_t i = 0; i < refusals.size(); ++i) {
+    Napi::Object entry = Napi::Object::New(env);
+    entry.Set("code", error_code_name(refusals[i].code));
+    entry.Set("message", refusals[i].message);
+    out.Set(static_cast<uint32_t>(i), entry);
+  }
+  return out;
+}
+
+void set_features(Napi::Object* out, const models::ModelConfig& config) {
+  const auto slides = [](const models::LayerConfig& layer) { return layer.window > 0; };
+  const auto sliding = std::find_if(config.layers.begin(), config.layers.end(), slides);
+  out->Set("slidingWindow", sliding == config.layers.end() ? 0 : sliding->window);
+  out->Set("numSlidingLayers",
+           static_cast<double>(std::count_if(config.layers.begin(), config.layers.end(), slides)));
+  out->Set("ropeScaling", config.ropes.empty() ? std::string() : config.ropes[0].scaling);
+  out->Set("numExperts", config.moe.num_experts);
+  out->Set("numExpertsUsed", config.moe.num_used);
+}
+
 }  // namespace
 
 Napi::Object to_js(Napi::Env env, const models::Inspection& inspection) {
@@ -102,7 +124,12 @@ Napi::Object to_js(Napi::Env env, const models::Inspection& inspection) {
   out.Set("kvBytesPerToken", static_cast<double>(inspection.kv_bytes_per_token));
   out.Set("tensors", tensors_to_js(env, inspection.tensors));
   out.Set("metadata", metadata_to_js(env, inspection));
-  if (inspection.refusal.has_value()) out.Set("refusal", *inspection.refusal);
+  set_features(&out, config);
+  out.Set("refusals", refusals_to_js(env, inspection.refusals));
+  if (!inspection.refusals.empty()) {
+    const Error& first = inspection.refusals.front();
+    out.Set("refusal", std::string(error_code_name(first.code)) + ": " + first.message);
+  }
   return out;
 }
 

@@ -8,8 +8,9 @@ namespace {
 
 constexpr int64_t kKvBytesPerValue = 2;  // f16
 
-std::string shown(const Error& error) {
-  return std::string(error_code_name(error.code)) + ": " + error.message;
+void append(std::vector<Error> problems, std::vector<Error>* all) {
+  all->insert(all->end(), std::make_move_iterator(problems.begin()),
+              std::make_move_iterator(problems.end()));
 }
 
 }  // namespace
@@ -25,17 +26,15 @@ Result<Inspection> inspect_model(const std::string& path) {
     inspection.tensors.push_back(
         {tensor.name, dtype_name(tensor.ggml_type), tensor.shape, tensor.num_bytes});
   }
-  auto config = read_model_config(file);
-  if (config.ok()) {
-    const ModelConfig& c = config.value();
-    inspection.kv_bytes_per_token =
-        int64_t{2} * c.num_layers * c.num_kv_heads * c.head_dim * kKvBytesPerValue;
-    const auto weights = map_weights(file, c);
-    if (!weights.ok()) inspection.refusal = shown(weights.error());
-    inspection.config = std::move(config).value();
-  } else {
-    inspection.refusal = shown(config.error());
-  }
+  ConfigReading reading = check_model_config(file);
+  const ModelConfig& config = reading.config;
+  inspection.kv_bytes_per_token =
+      int64_t{2} * config.num_layers * config.num_kv_heads * config.head_dim * kKvBytesPerValue;
+  // Without a sound configuration the tensors' shapes cannot be judged, their types can.
+  append(reading.problems.empty() ? check_weights(file, config).problems : check_types(file),
+         &reading.problems);
+  inspection.refusals = std::move(reading.problems);
+  inspection.config = std::move(reading.config);
   inspection.metadata = std::move(file.metadata);
   return inspection;
 }

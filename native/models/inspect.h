@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,16 +19,16 @@ struct TensorSummary {
 
 struct Inspection {
   loader::Container container = loader::Container::kGguf;
-  ModelConfig config;  // config.arch is empty when the configuration is refused
+  ModelConfig config;  // config.arch is empty when the architecture is refused
   int64_t weight_bytes = 0;
   int64_t kv_bytes_per_token = 0;  // at f16
   std::vector<TensorSummary> tensors;
   std::map<std::string, loader::MetaValue> metadata;  // GGUF keys; safetensors: empty
-  std::optional<std::string> refusal;                 // "CODE: sentence" when it would not load
+  std::vector<Error> refusals;  // why it would not load, all that can be told; empty when it would
 };
 
 /// Errors: ERR_MODEL_FILE, ERR_MODEL_FORMAT, ERR_MODEL_TYPE when the container itself cannot be
-/// read; a model that is readable but not one this build runs is an Inspection with a refusal.
+/// read; a model that is readable but not one this build runs is an Inspection with refusals.
 Result<Inspection> inspect_model(const std::string& path);
 
 }  // namespace wl::models

@@ -1,6 +1,8 @@
 #pragma once
-// Hyperparameters of a decoder, read from GGUF keys or from HF config.json, and checked: every
-// number is in a range that the engine can run. Source of keys: the two formats' own documentation.
+// What a decoder computes: its sizes and its features, read from GGUF keys or from an HF
+// config.json and checked: every number is in a range that the engine can run, and every setting
+// that changes the arithmetic is one that it computes. What architectures say of themselves:
+// arch/architecture.h.
 
 #include <string>
 #include <vector>
@@ -59,7 +61,6 @@ struct ModelConfig {
   int vocab = 0;
   int context = 0;  // trained context length, tokens
   float norm_eps = 0;
-  bool has_qkv_bias = false;    // q, k and v must come with a bias
   bool is_tied = false;         // the head is the embedding
   bool has_pre_norms = true;    // attn_norm, ffn_norm before the sub-layers (olmo2: none)
   bool has_post_norms = false;  // post_attention_norm, post_ffw_norm before the residual add
@@ -78,9 +79,18 @@ struct ModelConfig {
   MoeConfig moe;
 };
 
-/// Reads and checks the configuration.
-/// Errors: ERR_MODEL_ARCH (unknown architecture or rope type, by name), ERR_MODEL_FORMAT (missing
-/// or absurd value, with key and value).
+/// A configuration and all that is wrong with it; it is usable only when nothing is.
+struct ConfigReading {
+  ModelConfig config;  // arch is empty when the checkpoint does not get as far as naming one
+  std::vector<Error> problems;
+};
+
+/// Reads and checks the configuration, and collects every problem that can be told from the others.
+ConfigReading check_model_config(const loader::ModelFile& file);
+
+/// Errors, the first problem: ERR_MODEL_ARCH (an architecture, rope type or setting that this build
+/// does not compute, by name), ERR_MODEL_FORMAT (missing or absurd value, with key and value),
+/// ERR_MODEL_TENSOR, ERR_MODEL_TYPE (tables of rope factors).
 Result<ModelConfig> read_model_config(const loader::ModelFile& file);
 
 }  // namespace wl::models

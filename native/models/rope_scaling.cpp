@@ -1,17 +1,27 @@
 #include "models/rope_scaling.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
-#include "quant/dequantize.h"
-
 namespace wl::models {
 
+namespace {
+
+double plain_frequency(double base, int pair, int rotary_dims) {
+  return 1.0 / std::pow(base, 2.0 * pair / static_cast<double>(rotary_dims));
+}
+
+double mscale(double factor, double k) {
+  return factor <= 1.0 ? 1.0 : 0.1 * k * std::log(factor) + 1.0;
+}
+
+}  // namespace
+
 std::vector<float> inverse_frequencies(double base, int rotary_dims) {
-  std::vector<float> inv_freq(static_cast<size_t>(rotary_dims / 2));
-  for (size_t i = 0; i < inv_freq.size(); ++i) {
-    const double exponent = 2.0 * static_cast<double>(i) / rotary_dims;
-    inv_freq[i] = static_cast<float>(1.0 / std::pow(base, exponent));
+  std::vector<float> inv_freq;
+  for (int i = 0; i < rotary_dims / 2; ++i) {
+    inv_freq.push_back(static_cast<float>(plain_frequency(base, i, rotary_dims)));
   }
   return inv_freq;
 }
@@ -23,8 +33,7 @@ void divide_frequencies(const std::vector<float>& factors, std::vector<float>* i
 std::vector<float> llama3_freq_factors(const Llama3Scaling& scaling, double base, int rotary_dims) {
   std::vector<float> factors;
   for (int i = 0; i < rotary_dims / 2; ++i) {
-    const double wavelength =
-        2.0 * std::numbers::pi * std::pow(base, 2.0 * i / static_cast<double>(rotary_dims));
+    const double wavelength = 2.0 * std::numbers::pi / plain_frequency(base, i, rotary_dims);
     double factor = 1.0;
     if (wavelength > scaling.original_context / scaling.low_freq_factor) {
       factor = scaling.factor;
@@ -38,28 +47,44 @@ std::vector<float> llama3_freq_factors(const Llama3Scaling& scaling, double base
   return factors;
 }
 
-Result<std::vector<float>> read_freq_factors(const loader::TensorEntry& tensor, int rotary_dims) {
-  const auto traits = dtype_traits(tensor.ggml_type);
-  if (!traits || !traits->is_supported) {
-    return Error{ErrorCode::kModelType, escape_bytes(tensor.name) + " is " +
-                                            dtype_name(tensor.ggml_type) +
-                                            ", not supported; use F32"};
+YarnRange yarn_range(const YarnScaling& scaling, double base, int rotary_dims) {
+  const auto pair_of = [&](double turns) {
+    return rotary_dims * std::log(scaling.original_context / (2.0 * std::numbers::pi * turns)) /
+           (2.0 * std::log(base));
+  };
+  double low = pair_of(scaling.beta_fast), high = pair_of(scaling.beta_slow);
+  if (scaling.is_truncated) {
+    low = std::floor(low);
+    high = std::ceil(high);
   }
-  if (tensor.num_elements() != rotary_dims / 2) {
-    return Error{ErrorCode::kModelTensor,
-                 escape_bytes(tensor.name) + " has " + std::to_string(tensor.num_elements()) +
-                     " elements, expected " + std::to_string(rotary_dims / 2)};
+  return {std::max(low, 0.0), std::min(high, rotary_dims - 1.0)};
+}
+
+std::vector<float> yarn_frequencies(const YarnScaling& scaling, double base, int rotary_dims) {
+  constexpr double kMinWidth = 0.001;  // of the blend, against division by zero
+  const YarnRange range = yarn_range(scaling, base, rotary_dims);
+  std::vector<float> inv_freq;
+  for (int i = 0; i < rotary_dims / 2; ++i) {
+    const double width = std::max(range.high - range.low, kMinWidth);
+    const double ramp = 1.0 - std::clamp((i - range.low) / width, 0.0, 1.0);
+    const double blend = (1.0 - ramp) / scaling.factor + ramp;
+    inv_freq.push_back(static_cast<float>(plain_frequency(base, i, rotary_dims) * blend));
   }
-  std::vector<float> factors(static_cast<size_t>(rotary_dims / 2));
-  quant::dequantize(static_cast<DType>(tensor.ggml_type), tensor.bytes, rotary_dims / 2,
-                    factors.data());
-  for (const float factor : factors) {
-    if (!std::isfinite(factor) || factor <= 0) {
-      return Error{ErrorCode::kModelTensor,
-                   escape_bytes(tensor.name) + " holds a factor that is not finite and positive"};
-    }
+  return inv_freq;
+}
+
+float yarn_magnitude(double factor, std::optional<double> mscale_factor,
+                     std::optional<double> mscale_all_dim) {
+  if (mscale_factor && mscale_all_dim) {
+    return static_cast<float>(mscale(factor, *mscale_factor) / mscale(factor, *mscale_all_dim));
   }
-  return factors;
+  return static_cast<float>(mscale(factor, 1.0));
+}
+
+float longrope_magnitude(int context, int original_context) {
+  if (context <= original_context) return 1.0f;
+  const double scale = static_cast<double>(context) / original_context;
+  return static_cast<float>(std::sqrt(1.0 + std::log(scale) / std::log(original_context)));
 }
 
 }  // namespace wl::models

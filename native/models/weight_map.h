@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "loader/model_file.h"
@@ -11,11 +12,26 @@
 
 namespace wl::models {
 
-/// One entry for each matrix or vector that the decoder uses, by its name inside, which is GGUF's
-/// ("blk.0.attn_q.weight", ...), whatever the container and however the file fuses them.
-/// Q and K rows keep the file's order; RopeConfig::pairing says how they rotate.
-/// Errors: ERR_MODEL_TENSOR (missing, unknown, duplicate, wrong shape), ERR_MODEL_TYPE (type out of
-/// scope, with the nearest that works).
+/// The decoder's weights and all that is wrong with the file's tensors.
+struct WeightReading {
+  /// One entry for each matrix or vector that the decoder uses, by its name inside, whatever the
+  /// container and however the file fuses them:
+  ///   token_embd.weight output_norm.weight output.{weight,bias}
+  ///   blk.N.{attn_norm,attn_q,attn_k,attn_v,attn_output,attn_q_norm,attn_k_norm,attn_sinks,
+  ///     post_attention_norm,ffn_norm,ffn_gate,ffn_up,ffn_down,post_ffw_norm}.{weight,bias}
+  ///   blk.N.ffn_gate_inp.{weight,bias} blk.N.ffn_{gate,up,down}_exps.E.{weight,bias}  expert E
+  /// Q and K rows keep the file's order; RopeConfig::pairing says how they rotate.
+  std::map<std::string, WeightEntry> entries;
+  std::vector<Error> problems;
+};
+
+WeightReading check_weights(const loader::ModelFile& file, const ModelConfig& config);
+
+/// Tensors whose type this build does not compute; needs no configuration.
+std::vector<Error> check_types(const loader::ModelFile& file);
+
+/// The entries of check_weights. Errors, the first problem: ERR_MODEL_TENSOR (missing, unknown,
+/// duplicate, wrong shape), ERR_MODEL_TYPE (type out of scope, with the nearest that works).
 Result<std::map<std::string, WeightEntry>> map_weights(const loader::ModelFile& file,
                                                        const ModelConfig& config);
 

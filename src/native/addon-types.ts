@@ -153,10 +153,15 @@ export interface TensorSummary {
 
 export type MetadataValue = string | number | boolean | readonly string[] | Float64Array;
 
+export interface ModelRefusal {
+  readonly code: EngineErrorCode;
+  readonly message: string;
+}
+
 /** What `models inspect` and the tokenizer need of a checkpoint, without loading weights. */
 export interface ModelInspection {
   readonly container: "gguf" | "safetensors";
-  /** Empty when the architecture is not one this build runs; `refusal` says why. */
+  /** Empty when the architecture is not one this build runs; `refusals` say why. */
   readonly arch: string;
   readonly context: number;
   readonly numLayers: number;
@@ -175,7 +180,17 @@ export interface ModelInspection {
    * vocabulary; empty for safetensors.
    */
   readonly metadata: Readonly<Record<string, MetadataValue>>;
-  /** `CODE: sentence` when the engine would refuse the file. */
+  /** Keys that a query of a sliding layer sees, 0 without such layers. */
+  readonly slidingWindow: number;
+  readonly numSlidingLayers: number;
+  /** "none", "linear", "llama3", "yarn", "longrope"; empty when that is not known. */
+  readonly ropeScaling: string;
+  /** 0 for a dense model. */
+  readonly numExperts: number;
+  readonly numExpertsUsed: number;
+  /** Why the engine would refuse the file, all that can be told at once; empty when it would not. */
+  readonly refusals: readonly ModelRefusal[];
+  /** `CODE: sentence` of the first refusal. */
   readonly refusal?: string;
 }
 

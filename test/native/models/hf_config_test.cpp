@@ -1,7 +1,6 @@
-#include "models/hf_config.h"
-
 #include "check.h"
 #include "loader/expect_error.h"
+#include "models/model_config.h"
 #include "models/rope_scaling.h"
 
 using wl::models::ModelConfig;
@@ -60,7 +59,6 @@ WL_TEST("hf config: a llama config with defaults") {
   WL_CHECK_EQ(read_with("head_dim", "32").value().head_dim, 32);
   WL_CHECK_EQ(read_with("partial_rotary_factor", "0.5").value().ropes[0].rotary_dims, 8);
   WL_CHECK(read_with("tie_word_embeddings", "true").value().is_tied);
-  WL_CHECK(read_with("model_type", "\"qwen2\"").value().has_qkv_bias);
 }
 
 WL_TEST("hf config: rope settings in the classic and in the newer form") {
@@ -72,11 +70,33 @@ WL_TEST("hf config: rope settings in the classic and in the newer form") {
   WL_CHECK_EQ(middle_frequency("rope_scaling", R"({"type":"linear","factor":4})"), 0.01f / 4);
   WL_EXPECT_ERROR(read_with("rope_scaling", R"({"type":"linear"})"), "ERR_MODEL_FORMAT",
                   "factor is missing");
-  for (const char* type : {"yarn", "longrope", "dynamic", "su"}) {
+  for (const char* type : {"dynamic", "mrope", "proportional"}) {
     WL_EXPECT_ERROR(
         read_with("rope_scaling", std::string(R"({"rope_type":")") + type + R"(","factor":4})"),
         "ERR_MODEL_ARCH", type);
   }
+  WL_EXPECT_ERROR(read_with("rope_scaling", R"({"type":"linear","factor":4,"alpha":1000})"),
+                  "ERR_MODEL_ARCH", "alpha is 1000");
+  WL_EXPECT_ERROR(read_with("rope_scaling", R"({"type":"default","mrope_section":[16,24,24]})"),
+                  "ERR_MODEL_ARCH", "mrope_section");
+  WL_CHECK_EQ(
+      middle_frequency("rope_scaling", R"({"type":"linear","factor":1.0,"finetuned":true})"),
+      0.01f);
+}
+
+WL_TEST("hf config: yarn's magnitude from its own settings or computed") {
+  const auto magnitude = [](const std::string& extra) {
+    return read_with("rope_scaling", R"({"rope_type":"yarn","factor":4,)" +
+                                         (R"("original_max_position_embeddings":128)" + extra) +
+                                         "}")
+        .value()
+        .ropes[0]
+        .magnitude;
+  };
+  WL_CHECK_EQ(magnitude(""), wl::models::yarn_magnitude(4.0, {}, {}));
+  WL_CHECK_EQ(magnitude(R"(,"attention_factor":1.25)"), 1.25f);
+  WL_CHECK_EQ(magnitude(R"(,"mscale":1.0,"mscale_all_dim":0.5)"),
+              wl::models::yarn_magnitude(4.0, 1.0, 0.5));
 }
 
 WL_TEST("hf config: text settings may be nested") {
@@ -84,21 +104,7 @@ WL_TEST("hf config: text settings may be nested") {
   WL_CHECK_EQ(read(R"({"model_type":"llama","text_config":)" + inner + "}").value().hidden, 64);
 }
 
-WL_TEST("hf config: llama3 scaling has the published factors") {
-  const std::vector<float> small =
-      wl::models::llama3_freq_factors({32.0, 1.0, 4.0, 8192.0}, 500000.0, 64);
-  WL_CHECK_EQ(small.size(), size_t{32});
-  const auto close = [](float a, double b) { return std::abs(a - b) < 1e-4 * b; };
-  for (int i = 0; i <= 14; ++i) WL_CHECK_EQ(small[static_cast<size_t>(i)], 1.0f);
-  WL_CHECK(close(small[15], 1.65133));
-  WL_CHECK(close(small[16], 3.29226));
-  WL_CHECK(close(small[17], 9.66673));
-  for (int i = 18; i < 32; ++i) WL_CHECK_EQ(small[static_cast<size_t>(i)], 32.0f);
-  const std::vector<float> large =
-      wl::models::llama3_freq_factors({8.0, 1.0, 4.0, 8192.0}, 500000.0, 128);
-  const double kMiddle[] = {1, 1.20748, 1.55341, 2.02631, 2.69453, 3.68425, 5.25733, 8};
-  for (size_t i = 0; i < std::size(kMiddle); ++i) WL_CHECK(close(large[28 + i], kMiddle[i]));
-
+WL_TEST("hf config: llama3 scaling") {
   const auto config =
       read_with("rope_scaling",
                 R"({"rope_type":"llama3","factor":8,"low_freq_factor":1,"high_freq_factor":4,)"
@@ -147,14 +153,35 @@ WL_TEST("hf config: required fields are asked for by name") {
 }
 
 WL_TEST("hf config: what is not computed is refused by name") {
-  WL_EXPECT_ERROR(read_with("model_type", "\"mistral\""), "ERR_MODEL_ARCH", "\"mistral\"");
+  for (const char* type : {"mistral3", "granitemoe", "qwen2_moe", "gemma2", "olmo3", "Llama"}) {
+    WL_EXPECT_ERROR(
+        read_with("model_type", wl::quote_bytes(type)), "ERR_MODEL_ARCH",
+        std::string("model_type is \"") + type +
+            "\", this build runs gemma3, gemma3_text, gpt_oss, granite, llama, mistral, "
+            "olmo2, phi3, qwen2, qwen3, qwen3_moe, smollm3");
+  }
   WL_EXPECT_ERROR(read_with("model_type", "null"), "ERR_MODEL_ARCH", "model_type is \"\"");
-  WL_EXPECT_ERROR(read_with("quantization_config", R"({"quant_method":"gptq"})"), "ERR_MODEL_ARCH",
-                  "\"gptq\"");
+  for (const char* method : {"gptq", "mxfp4", "fp8"}) {
+    WL_EXPECT_ERROR(
+        read_with("quantization_config", std::string(R"({"quant_method":")") + method + "\"}"),
+        "ERR_MODEL_ARCH", method);
+  }
   WL_EXPECT_ERROR(read_with("hidden_act", "\"gelu\""), "ERR_MODEL_ARCH", "\"gelu\"");
-  WL_EXPECT_ERROR(read_with("layer_types", R"(["full_attention","sliding_attention"])"),
-                  "ERR_MODEL_ARCH", "sliding window");
-  WL_EXPECT_ERROR(
-      read(config_text(R"("model_type":"qwen2","use_sliding_window":true)", "model_type")),
-      "ERR_MODEL_ARCH", "sliding window");
+  const std::pair<const char*, const char*> kForeign[] = {
+      {"attn_logit_softcapping", "50.0"},
+      {"final_logit_softcapping", "30.0"},
+      {"sliding_window", "4096"},
+      {"layer_types", R"(["full_attention","sliding_attention"])"},
+      {"no_rope_layers", "[1,0]"},
+      {"embedding_multiplier", "12.0"},
+      {"attention_multiplier", "0.5"},
+      {"clip_qkv", "8.0"},
+      {"num_local_experts", "8"},
+      {"n_shared_experts", "1"}};
+  for (const auto& [key, value] : kForeign) {
+    WL_EXPECT_ERROR(read_with(key, value), "ERR_MODEL_ARCH", std::string(key) + " is ");
+    WL_CHECK_EQ(wl::test::outcome(read_with(key, "null")), "ok");
+  }
+  WL_CHECK_EQ(wl::test::outcome(read_with("layer_types", R"(["full_attention","full_attention"])")),
+              "ok");
 }

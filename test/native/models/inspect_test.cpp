@@ -19,7 +19,7 @@ WL_TEST("inspect: a model that runs shows sizes, tensors and metadata") {
   WL_CHECK_EQ(inspection.tensors[0].type, "F32");
   WL_CHECK_EQ(inspection.kv_bytes_per_token, 2 * 2 * 1 * 2 * 2);
   WL_CHECK(inspection.metadata.contains("tokenizer.ggml.tokens"));
-  WL_CHECK(!inspection.refusal.has_value());
+  WL_CHECK(inspection.refusals.empty());
 }
 
 WL_TEST("inspect: a readable model that would not run says why") {
@@ -30,13 +30,28 @@ WL_TEST("inspect: a readable model that would not run says why") {
   WL_CHECK_EQ(wl::test::outcome(foreign), "ok");
   if (!foreign.ok()) return;
   WL_CHECK_EQ(foreign.value().config.arch, "");
-  WL_CHECK(foreign.value().refusal.value_or("").starts_with("ERR_MODEL_ARCH: "));
+  WL_CHECK_EQ(foreign.value().refusals.size(), size_t{1});
+  WL_CHECK(foreign.value().refusals[0].code == wl::ErrorCode::kModelArch);
+}
 
-  wl::test::GgufWriter extra = wl::test::tiny_gguf("llama");
-  extra.add_f32_tensor("mystery.weight", {4});
-  const auto refused = inspect_model(folder.write("m.gguf", extra.build()));
-  WL_CHECK_EQ(refused.value().config.arch, "llama");
-  WL_CHECK(refused.value().refusal.value_or("").find("mystery.weight") != std::string::npos);
+WL_TEST("inspect: all reasons that can be told at once") {
+  const wl::test::TemporaryFolder folder;
+  wl::test::GgufWriter writer = wl::test::tiny_gguf("llama");
+  writer.add_f32_tensor("mystery.weight", {4});
+  writer.remove_tensor("blk.1.ffn_up.weight");
+  writer.remove_tensor("output_norm.weight");
+  const auto shaped = inspect_model(folder.write("m.gguf", writer.build())).value();
+  WL_CHECK_EQ(shaped.config.arch, "llama");
+  WL_CHECK_EQ(shaped.refusals.size(), size_t{3});
+  WL_CHECK(shaped.refusals[0].message.find("mystery.weight") != std::string::npos);
+
+  // Types can be judged without a configuration.
+  writer.add_text("general.architecture", "rwkv6");
+  writer.tensor("mystery.weight").type = 28;
+  writer.tensor("mystery.weight").bytes.resize(32);
+  const auto foreign = inspect_model(folder.write("m.gguf", writer.build())).value();
+  WL_CHECK_EQ(foreign.refusals.size(), size_t{2});
+  WL_CHECK(foreign.refusals[1].code == wl::ErrorCode::kModelType);
 }
 
 WL_TEST("inspect: a damaged file is an error") {

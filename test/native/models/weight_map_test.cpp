@@ -1,6 +1,6 @@
 #include "models/weight_map.h"
 #include "check.h"
-#include "models/inspect.h"
+#include "models/hf_model.h"
 #include "models/opened_model.h"
 #include "models/tensor_names.h"
 #include "models/tiny_model.h"
@@ -8,6 +8,7 @@
 using wl::loader::TensorEntry;
 using wl::models::WeightEntry;
 using wl::test::GgufWriter;
+using wl::test::HfModel;
 using wl::test::OpenedModel;
 
 namespace {
@@ -25,36 +26,6 @@ wl::Result<Weights> map_weights(const GgufWriter& writer) {
   return map_weights(OpenedModel(writer).file);
 }
 
-/// The tiny GGUF model's tensors under their HF names, with a config to match.
-wl::loader::ModelFile as_hf(const OpenedModel& model) {
-  wl::loader::ModelFile file = model.file;
-  file.container = wl::loader::Container::kSafetensors;
-  file.metadata.clear();
-  file.config_json =
-      R"({"model_type":"llama","num_hidden_layers":2,"hidden_size":4,"intermediate_size":6,)"
-      R"("num_attention_heads":2,"num_key_value_heads":1,"vocab_size":5,)"
-      R"("max_position_embeddings":64,"rms_norm_eps":1e-5,"tie_word_embeddings":true})";
-  const std::pair<const char*, const char*> kModules[] = {{"token_embd", "model.embed_tokens"},
-                                                          {"output_norm", "model.norm"},
-                                                          {"blk.", "model.layers."},
-                                                          {"attn_norm", "input_layernorm"},
-                                                          {"attn_q", "self_attn.q_proj"},
-                                                          {"attn_k", "self_attn.k_proj"},
-                                                          {"attn_v", "self_attn.v_proj"},
-                                                          {"attn_output", "self_attn.o_proj"},
-                                                          {"ffn_norm", "post_attention_layernorm"},
-                                                          {"ffn_gate", "mlp.gate_proj"},
-                                                          {"ffn_up", "mlp.up_proj"},
-                                                          {"ffn_down", "mlp.down_proj"}};
-  for (TensorEntry& tensor : file.tensors) {
-    for (const auto& [gguf, hf] : kModules) {
-      const size_t at = tensor.name.find(gguf);
-      if (at != std::string::npos) tensor.name.replace(at, std::string(gguf).size(), hf);
-    }
-  }
-  return file;
-}
-
 }  // namespace
 
 WL_TEST("weights: a GGUF model maps under its own names, rope table left out") {
@@ -67,26 +38,40 @@ WL_TEST("weights: a GGUF model maps under its own names, rope table left out") {
 }
 
 WL_TEST("weights: an HF model maps to the same names, multimodal prefixes stripped") {
-  const OpenedModel model(wl::test::tiny_gguf("llama"));
-  wl::loader::ModelFile file = as_hf(model);
+  const HfModel model = wl::test::tiny_hf("llama");
+  wl::loader::ModelFile file = model.file();
   const auto weights = map_weights(file);
   WL_CHECK_EQ(wl::test::outcome(weights), "ok");
   if (weights.ok()) WL_CHECK(weights.value().contains("blk.1.ffn_down.weight"));
 
-  for (TensorEntry& tensor : file.tensors) tensor.name = "language_model." + tensor.name;
-  file.tensors.push_back({"model.visual.patch_embed.weight", 0, {1, 2, 3, 4, 5}, nullptr, 0});
-  file.tensors.push_back({"model.layers.0.self_attn.rotary_emb.inv_freq", 0, {1}, nullptr, 0});
-  WL_CHECK_EQ(wl::test::outcome(map_weights(file)), "ok");
+  for (const bool is_inside_model : {false, true}) {
+    wl::loader::ModelFile nested = file;
+    for (TensorEntry& tensor : nested.tensors) {
+      if (!is_inside_model) {
+        tensor.name = "language_model." + tensor.name;
+      } else if (tensor.name.starts_with("model.")) {
+        tensor.name = "model.language_model." + tensor.name.substr(6);
+      }
+    }
+    nested.tensors.push_back({"model.visual.patch_embed.weight", 0, {1, 2, 3, 4, 5}, nullptr, 0});
+    nested.tensors.push_back({"model.layers.0.self_attn.rotary_emb.inv_freq", 0, {1}, nullptr, 0});
+    WL_CHECK_EQ(wl::test::outcome(map_weights(nested)), "ok");
+  }
 }
 
 WL_TEST("weights: a tied model keeps the embedding as its head, whatever copy the file has") {
-  const OpenedModel model(wl::test::tiny_gguf("llama"));
-  wl::loader::ModelFile file = as_hf(model);
-  file.tensors.push_back(file.tensors[0]);
-  file.tensors.back().name = "lm_head.weight";
-  const auto weights = map_weights(file);
-  WL_CHECK_EQ(wl::test::outcome(weights), "ok");
-  if (weights.ok()) WL_CHECK(!weights.value().contains("output.weight"));
+  HfModel model = wl::test::tiny_hf("llama");
+  model.set("tie_word_embeddings", "true");
+  const auto tied = map_weights(model.file());
+  WL_CHECK_EQ(wl::test::outcome(tied), "ok");
+  if (tied.ok()) WL_CHECK(!tied.value().contains("output.weight"));
+
+  model.set("tie_word_embeddings", "false");
+  WL_CHECK(map_weights(model.file()).value().contains("output.weight"));
+  model.remove_tensor("lm_head.weight");
+  WL_EXPECT_ERROR(map_weights(model.file()), "ERR_MODEL_TENSOR", "output.weight is missing");
+  model.remove("tie_word_embeddings");
+  WL_CHECK_EQ(wl::test::outcome(map_weights(model.file())), "ok");
 
   GgufWriter untied = wl::test::tiny_gguf("llama");
   untied.add_f32_tensor("output.weight", {5, 4});
@@ -132,11 +117,10 @@ WL_TEST("weights: an unsupported type is refused with the nearest types that wor
     uint32_t type;
     int64_t row;
     const char* expected;
-  } kCases[] = {{18, 256, "is IQ3_XXS, not supported; use Q3_K"},
-                {17, 256, "is IQ2_XS, not supported; use Q2_K"},
+  } kCases[] = {{28, 4, "is F64, not supported; use F32"},
                 {40, 64, "is NVFP4, not supported; use Q4_0 or IQ4_NL"},
-                {28, 4, "is F64, not supported; use F32"},
-                {wl::kSafetensorsOnly + 5, 32, "is F8_E4M3, not supported; use Q8_0"}};
+                {22, 256, "is IQ2_S, not supported; use Q3_K or Q2_K"},
+                {18, 256, "is IQ3_XXS, not supported; use IQ4_XS or Q3_K"}};
   for (const auto& [type, row, expected] : kCases) {
     wl::loader::ModelFile file = model.file;
     file.tensors[3].ggml_type = type;
@@ -144,6 +128,14 @@ WL_TEST("weights: an unsupported type is refused with the nearest types that wor
     WL_EXPECT_ERROR(map_weights(file), "ERR_MODEL_TYPE",
                     "blk.0.attn_k.weight " + std::string(expected));
   }
+}
+
+WL_TEST("weights: a safetensors file of another type is told the types that such files may have") {
+  HfModel model = wl::test::tiny_hf("llama");
+  wl::loader::ModelFile file = model.file();
+  file.tensors[0].ggml_type = *wl::dtype_from_safetensors("F8_E4M3");
+  WL_EXPECT_ERROR(map_weights(file), "ERR_MODEL_TYPE",
+                  "model.embed_tokens.weight is F8_E4M3, not supported; use F16 or BF16");
 }
 
 WL_TEST("weights: norms may be of any supported type") {
@@ -155,13 +147,19 @@ WL_TEST("weights: norms may be of any supported type") {
 }
 
 WL_TEST("weights: layer numbers are read strictly") {
-  using wl::models::gguf_name_of_hf;
-  WL_CHECK_EQ(gguf_name_of_hf("model.layers.10.mlp.up_proj.weight").value_or(""),
-              "blk.10.ffn_up.weight");
+  const auto target = [](const std::string& name) {
+    const auto place = wl::models::place_of(wl::loader::Container::kSafetensors, name, {});
+    return place ? place->target_name(place->rule->targets[0], {}) : "";
+  };
+  WL_CHECK_EQ(target("model.layers.10.mlp.up_proj.weight"), "blk.10.ffn_up.weight");
+  WL_CHECK_EQ(target("model.layers.0.mlp.experts.12.up_proj.weight"),
+              "blk.0.ffn_up_exps.12.weight");
   for (const char* name :
        {"model.layers.01.mlp.up_proj.weight", "model.layers.-1.mlp.up_proj.weight",
         "model.layers.99999999999.mlp.up_proj.weight", "model.layers..mlp.up_proj.weight",
-        "model.layers.1", "model.layers.1.mlp.up_proj", "mlp.up_proj.weight"}) {
-    WL_CHECK(!gguf_name_of_hf(name).has_value());
+        "model.layers.1", "model.layers.1.mlp.up_proj", "mlp.up_proj.weight",
+        "model.layers.1.mlp.experts.01.up_proj.weight",
+        "model.layers.1.mlp.experts.1up_proj.weight", "model.layers.1.mlp.experts.1.up_proj"}) {
+    WL_CHECK_EQ(target(name), "");
   }
 }

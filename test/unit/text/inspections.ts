@@ -55,6 +55,12 @@ export function makeInspection(fields: Partial<ModelInspection>): ModelInspectio
     kvBytesPerToken: 0,
     tensors: [],
     metadata: {},
+    slidingWindow: 0,
+    numSlidingLayers: 0,
+    ropeScaling: "none",
+    numExperts: 0,
+    numExpertsUsed: 0,
+    refusals: [],
     ...fields,
   };
 }
