@@ -16,6 +16,11 @@ bool is_decode(const Request& request) {
   return request.num_output_tokens > 0 && request.sequence->num_uncomputed_tokens() == 1;
 }
 
+kv::StepTokens step_tokens(const Sequence& sequence, int num_tokens) {
+  const int num_computed = sequence.num_computed_tokens;
+  return {num_computed, num_computed + num_tokens, sequence.num_tokens()};
+}
+
 }  // namespace
 
 int Scheduler::num_preempted_waiting() const {
@@ -89,10 +94,8 @@ void Scheduler::schedule(Step& step, Request& request, int num_tokens) {
 /// False when the request itself had to be preempted.
 bool Scheduler::reserve(Step& step, Request& request, int num_tokens) {
   Sequence& sequence = *request.sequence;
-  const int num_computed = sequence.num_computed_tokens;
   for (;;) {
-    const auto allocation = kv_.allocate_slots(
-        sequence.blocks, {num_computed, num_computed + num_tokens, sequence.num_tokens()});
+    const auto allocation = kv_.allocate_slots(sequence.blocks, step_tokens(sequence, num_tokens));
     if (allocation) {
       std::ranges::copy(allocation->copies, std::back_inserter(step.plan.copies));
       return true;
@@ -145,13 +148,10 @@ bool Scheduler::try_admit(Step& step, Request& request) {
 /// Frees idle blocks until a waiting request can run. False when that is not enough.
 bool Scheduler::make_room(const Request& request, int num_tokens) {
   const Sequence& sequence = *request.sequence;
-  const int num_computed = sequence.num_computed_tokens;
   // Each running request may need a block before this one is done: without spare blocks it would
   // be preempted again at once.
   const int num_spare = num_running();
-  while (!kv_.has_room(sequence.blocks,
-                       {num_computed, num_computed + num_tokens, sequence.num_tokens()},
-                       num_spare)) {
+  while (!kv_.has_room(sequence.blocks, step_tokens(sequence, num_tokens), num_spare)) {
     if (!reclaim_idle_blocks(request)) return false;
   }
   return true;
