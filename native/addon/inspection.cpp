@@ -121,7 +121,8 @@ Napi::Object to_js(Napi::Env env, const models::Inspection& inspection) {
   out.Set("headDim", config.head_dim);
   out.Set("vocab", config.vocab);
   out.Set("weightBytes", static_cast<double>(inspection.weight_bytes));
-  out.Set("kvBytesPerToken", static_cast<double>(inspection.kv_bytes_per_token));
+  out.Set("kvBytesPerToken", static_cast<double>(inspection.kv_memory.per_token));
+  out.Set("kvWindowBytes", static_cast<double>(inspection.kv_memory.windows));
   out.Set("tensors", tensors_to_js(env, inspection.tensors));
   out.Set("metadata", metadata_to_js(env, inspection));
   set_features(&out, config);

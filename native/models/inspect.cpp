@@ -6,8 +6,6 @@ namespace wl::models {
 
 namespace {
 
-constexpr int64_t kKvBytesPerValue = 2;  // f16
-
 void append(std::vector<Error> problems, std::vector<Error>* all) {
   all->insert(all->end(), std::make_move_iterator(problems.begin()),
               std::make_move_iterator(problems.end()));
@@ -28,8 +26,9 @@ Result<Inspection> inspect_model(const std::string& path) {
   }
   ConfigReading reading = check_model_config(file);
   const ModelConfig& config = reading.config;
-  inspection.kv_bytes_per_token =
-      int64_t{2} * config.num_layers * config.num_kv_heads * config.head_dim * kKvBytesPerValue;
+  if (reading.problems.empty()) {
+    inspection.kv_memory = kv_memory(config, backend::KvDType::kF16);
+  }
   // Without a sound configuration the tensors' shapes cannot be judged, their types can.
   append(reading.problems.empty() ? check_weights(file, config).problems : check_types(file),
          &reading.problems);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "models/kv_layout.h"
 #include "models/model_config.h"
 
 namespace wl::models {
@@ -21,7 +22,7 @@ struct Inspection {
   loader::Container container = loader::Container::kGguf;
   ModelConfig config;  // config.arch is empty when the architecture is refused
   int64_t weight_bytes = 0;
-  int64_t kv_bytes_per_token = 0;  // at f16
+  KvMemory kv_memory;  // at f16
   std::vector<TensorSummary> tensors;
   std::map<std::string, loader::MetaValue> metadata;  // GGUF keys; safetensors: empty
   std::vector<Error> refusals;  // why it would not load, all that can be told; empty when it would

@@ -11,7 +11,6 @@ export function describeInspection(
   inspection: ModelInspection,
 ): string[] {
   const { numLayers, hidden, ffn, numHeads, numKvHeads, headDim, vocab } = inspection;
-  const kvBytes = inspection.kvBytesPerToken * KIB_TOKENS;
   const facts: [string, string][] = [
     ["id", id],
     ["path", modelPath],
@@ -24,9 +23,16 @@ export function describeInspection(
     ["tokenizer", describeTokenizer(modelPath, inspection)],
     ["chat template", hasChatTemplate(modelPath, inspection) ? "yes" : "none of its own"],
     ["memory", `${formatBytes(inspection.weightBytes)} of weights`],
-    ["KV cache", `${formatBytes(kvBytes)} for each 1024 tokens (f16)`],
+    ["KV cache", describeKvMemory(inspection)],
   ];
   return facts.map(([name, value]) => `${`${name}:`.padEnd(15)}${printable(value)}`);
+}
+
+function describeKvMemory({ kvBytesPerToken, kvWindowBytes }: ModelInspection): string {
+  const growing = `${formatBytes(kvBytesPerToken * KIB_TOKENS)} for each 1024 tokens`;
+  const windows = `${formatBytes(kvWindowBytes)} for sliding windows`;
+  if (kvWindowBytes === 0) return `${growing} (f16)`;
+  return kvBytesPerToken === 0 ? `${windows} (f16)` : `${growing} and ${windows} (f16)`;
 }
 
 /** `210 Q4_1, 61 F32, 1 Q8_0`, the most frequent type first. */

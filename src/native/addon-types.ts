@@ -172,8 +172,10 @@ export interface ModelInspection {
   readonly headDim: number;
   readonly vocab: number;
   readonly weightBytes: number;
-  /** KV bytes of one token at f16. */
+  /** KV bytes of one token at f16, in the layers that see all tokens. */
   readonly kvBytesPerToken: number;
+  /** KV bytes of one sequence at f16 in all other layers, once their windows are full. */
+  readonly kvWindowBytes: number;
   readonly tensors: readonly TensorSummary[];
   /**
    * GGUF metadata by key (string arrays, numeric arrays as Float64Array), but for arrays as long as a

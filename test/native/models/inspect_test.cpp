@@ -17,7 +17,7 @@ WL_TEST("inspect: a model that runs shows sizes, tensors and metadata") {
   WL_CHECK_EQ(inspection.config.arch, "llama");
   WL_CHECK_EQ(inspection.tensors.size(), size_t{20});
   WL_CHECK_EQ(inspection.tensors[0].type, "F32");
-  WL_CHECK_EQ(inspection.kv_bytes_per_token, 2 * 2 * 1 * 2 * 2);
+  WL_CHECK_EQ(inspection.kv_memory.per_token, 2 * (2 + 16) * 2);  // rows of V are padded to 16
   WL_CHECK(inspection.metadata.contains("tokenizer.ggml.tokens"));
   WL_CHECK(inspection.refusals.empty());
 }

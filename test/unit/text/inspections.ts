@@ -53,6 +53,7 @@ export function makeInspection(fields: Partial<ModelInspection>): ModelInspectio
     vocab: 512,
     weightBytes: 0,
     kvBytesPerToken: 0,
+    kvWindowBytes: 0,
     tensors: [],
     metadata: {},
     slidingWindow: 0,
