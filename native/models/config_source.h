@@ -18,16 +18,14 @@ struct ConfigSource {
   const loader::ModelFile& file;
   std::string architecture;  // GGUF: general.architecture; HF: model_type
   ConfigFields fields;
-  ConfigFields rope;        // rope settings of the layers with full attention, or of all
-  ConfigFields local_rope;  // of the layers with a sliding window, where they have their own
+  ConfigFields rope;         // rope settings of the layers with full attention, or of all
+  ConfigFields local_rope;   // of the layers with a sliding window, where they have their own
+  std::string quantization;  // HF: the quant_method of quantization_config, "" without one
+  std::shared_ptr<const JsonValue> json;  // what the fields of an HF config point into
 
   bool is_gguf() const { return file.container == loader::Container::kGguf; }
-  /// In place of an architecture's name of the tokenizer's length; 0 without a tokenizer.
+  /// Length of a GGUF file's tokenizer, 0 without one.
   int64_t num_tokens() const;
-  /// HF: the quant_method of quantization_config, "" without one.
-  std::string quantization;
-
-  std::shared_ptr<const JsonValue> json;  // what the fields of an HF config point into
 };
 
 /// nullopt when there is nothing to read, which is a problem then. `file` and `problems` outlive

@@ -12,6 +12,7 @@ using loader::Container;
 constexpr std::string_view kHfLayers = "model.layers.";
 constexpr std::string_view kGgufLayers = "blk.";
 constexpr std::string_view kKinds[] = {".weight", ".bias"};
+constexpr int kMaxNumber = 1 << 20;  // of layers and experts: far above any
 
 /// Multimodal checkpoints nest the text model one level deeper.
 std::string strip_multimodal_prefix(const std::string& name) {
@@ -26,7 +27,7 @@ std::string strip_multimodal_prefix(const std::string& name) {
 std::optional<int> take_number(std::string_view* text) {
   int number = 0;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
-  if (error != std::errc() || number < 0) return std::nullopt;
+  if (error != std::errc() || number < 0 || number > kMaxNumber) return std::nullopt;
   const auto length = static_cast<size_t>(end - text->data());
   if (length > 1 && (*text)[0] == '0') return std::nullopt;
   text->remove_prefix(length);

@@ -156,9 +156,9 @@ WL_TEST("weights: layer numbers are read strictly") {
               "blk.0.ffn_up_exps.12.weight");
   for (const char* name :
        {"model.layers.01.mlp.up_proj.weight", "model.layers.-1.mlp.up_proj.weight",
-        "model.layers.99999999999.mlp.up_proj.weight", "model.layers..mlp.up_proj.weight",
-        "model.layers.1", "model.layers.1.mlp.up_proj", "mlp.up_proj.weight",
-        "model.layers.1.mlp.experts.01.up_proj.weight",
+        "model.layers.99999999999.mlp.up_proj.weight", "model.layers.2147483647.mlp.up_proj.weight",
+        "model.layers..mlp.up_proj.weight", "model.layers.1", "model.layers.1.mlp.up_proj",
+        "mlp.up_proj.weight", "model.layers.1.mlp.experts.01.up_proj.weight",
         "model.layers.1.mlp.experts.1up_proj.weight", "model.layers.1.mlp.experts.1.up_proj"}) {
     WL_CHECK_EQ(target(name), "");
   }
