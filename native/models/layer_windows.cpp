@@ -36,7 +36,7 @@ void read_windows(ConfigSource& source, ModelConfig* config,
   const auto kinds = read_layer_kinds(source);
   if (kinds && kinds->size() != config->layers.size()) {
     source.fields.fail(ErrorCode::kModelFormat, "the kinds of " + std::to_string(kinds->size()) +
-                                                    " layers are given, the " + "model has " +
+                                                    " layers are given, the model has " +
                                                     std::to_string(config->num_layers));
     return;
   }
