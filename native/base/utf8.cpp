@@ -39,6 +39,15 @@ Utf8Char char_at(std::string_view text, size_t pos) {
   return {code_point, static_cast<uint32_t>(num_bytes)};
 }
 
+size_t char_before(std::string_view text, size_t pos) {
+  const auto is_continuation = [](char byte) {
+    return (static_cast<unsigned char>(byte) & 0xc0) == 0x80;
+  };
+  size_t start = pos - 1;
+  while (start > 0 && pos - start < 4 && is_continuation(text[start])) --start;
+  return start + char_at(text, start).num_bytes == pos ? start : pos - 1;
+}
+
 bool is_valid_utf8(std::string_view text) {
   for (size_t i = 0; i < text.size();) {
     const Utf8Char c = char_at(text, i);

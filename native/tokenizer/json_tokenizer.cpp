@@ -233,17 +233,19 @@ class JsonTokenizerReader {
   /// "left right" or ["left", "right"].
   Status read_merge(std::string_view merge, const TokenTable& table) {
     if (merge.starts_with('[')) {
-      std::vector<std::string> halves;
+      std::string_view halves[2];
+      size_t num_halves = 0;
       WL_RETURN_IF_ERROR(for_each_element(merge, [&](std::string_view half) -> Status {
-        const auto text = json_string(half, &buffer_);
+        if (num_halves == 2) return bad_format("has a merge that is not two tokens");
+        const auto text = json_string(half, &buffers_[num_halves]);
         if (!text.ok()) return text.error();
-        halves.emplace_back(text.value());
+        halves[num_halves++] = text.value();
         return {};
       }));
-      if (halves.size() != 2) return bad_format("has a merge that is not two tokens");
+      if (num_halves != 2) return bad_format("has a merge that is not two tokens");
       return table.add_merge(halves[0], halves[1], &parts_.model.merges);
     }
-    const auto text = json_string(merge, &buffer_);
+    const auto text = json_string(merge, &buffers_[0]);
     if (!text.ok()) return text.error();
     const size_t space = text.value().find(' ', 1);
     if (space == std::string_view::npos) return bad_format("has a merge that is not two tokens");
@@ -259,7 +261,7 @@ class JsonTokenizerReader {
   std::vector<AddedToken> added_;
   std::string texts_;
   std::vector<ListedToken> tokens_;  // by id; texts point into texts_ and added_
-  std::string buffer_;
+  std::string buffers_[2];           // of the halves of a merge
   TokenizerParts parts_;
 };
 

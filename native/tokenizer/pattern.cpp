@@ -9,16 +9,6 @@ namespace {
 
 constexpr size_t kMaxBranches = 64;  // bits of a candidate mask
 
-/// Start of the character that ends at `pos` > 0.
-size_t char_before(std::string_view text, size_t pos) {
-  const size_t farthest = pos >= 4 ? pos - 4 : 0;
-  for (size_t start = pos - 1; start + 1 > farthest; --start) {
-    if (start + char_at(text, start).num_bytes == pos) return start;
-    if (start == 0) break;
-  }
-  return pos - 1;
-}
-
 /// Matches one branch at one place: greedy, giving characters back while what follows does not fit.
 class BranchMatcher {
  public:

@@ -9,14 +9,8 @@ namespace {
 
 constexpr uint32_t kMark = 0x2581;
 
-/// Code point of the character that ends at `pos` > 0, or kNoCharacter.
 uint32_t code_point_before(std::string_view text, size_t pos) {
-  size_t start = pos - 1;
-  while (start > 0 && pos - start < 4 && (static_cast<unsigned char>(text[start]) & 0xc0) == 0x80) {
-    --start;
-  }
-  const Utf8Char c = char_at(text, start);
-  return start + c.num_bytes == pos ? c.code_point : kNoCharacter;
+  return char_at(text, char_before(text, pos)).code_point;
 }
 
 }  // namespace

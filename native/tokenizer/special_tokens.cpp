@@ -19,10 +19,7 @@ bool is_word_character(std::string_view text, size_t pos) {
 /// Neither side of [start, end) goes on with a letter, number, mark or underscore.
 bool is_whole_word(std::string_view text, size_t start, size_t end) {
   if (end < text.size() && is_word_character(text, end)) return false;
-  if (start == 0) return true;
-  size_t before = start - 1;
-  while (before > 0 && (static_cast<unsigned char>(text[before]) & 0xc0) == 0x80) --before;
-  return !is_word_character(text, before);
+  return start == 0 || !is_word_character(text, char_before(text, start));
 }
 
 }  // namespace

@@ -113,17 +113,17 @@ void TokenTable::find_byte_tokens() {
 
 Status TokenTable::add_merge(std::string_view left, std::string_view right,
                              MergeTable* merges) const {
-  const auto missing = [](std::string_view token) {
-    return bad_format("a merge names the token " + shown(token) +
-                      ", which is not in the vocabulary");
-  };
-  const std::string joined = std::string(left) + std::string(right);
+  std::string joined(left);
+  joined += right;
   TokenId ids[3] = {};
   size_t num_ids = 0;
   for (const std::string_view text : {left, right, std::string_view(joined)}) {
     const auto id = find_normal(text);
     if (!id && control_.find(text)) return {};
-    if (!id) return missing(text);
+    if (!id) {
+      return bad_format("a merge names the token " + shown(text) +
+                        ", which is not in the vocabulary");
+    }
     ids[num_ids++] = *id;
   }
   merges->add(ids[0], ids[1], ids[2]);
@@ -131,8 +131,9 @@ Status TokenTable::add_merge(std::string_view left, std::string_view right,
 }
 
 std::optional<TokenId> TokenTable::find_normal(std::string_view text) const {
-  const auto key = vocabulary_key(text, spelling_);
-  return key ? vocabulary.find(*key) : std::nullopt;
+  if (spelling_ == Spelling::kSentencePiece) return vocabulary.find(text);
+  const auto bytes = bytes_of_alphabet(text);
+  return bytes ? vocabulary.find(*bytes) : std::nullopt;
 }
 
 std::optional<TokenId> TokenTable::find_text(std::string_view text) const {

@@ -42,8 +42,7 @@ std::string_view strip_left(std::string_view text) {
 
 std::string_view strip_right(std::string_view text) {
   while (!text.empty()) {
-    size_t last = text.size() - 1;
-    while (last > 0 && (static_cast<unsigned char>(text[last]) & 0xc0) == 0x80) --last;
+    const size_t last = char_before(text, text.size());
     if (!is_space_at(text, last)) break;
     text = text.substr(0, last);
   }

@@ -8,8 +8,8 @@ using wl::loader::MetaArrayI;
 using wl::loader::MetaArrayS;
 using wl::loader::MetaValue;
 using wl::tokenizer::EncodeOptions;
-using wl::tokenizer::Tokenizer;
 using wl::tokenizer::TokenId;
+using wl::tokenizer::Tokenizer;
 using wl::tokenizer::tokenizer_from_gguf;
 
 namespace {
@@ -85,7 +85,8 @@ WL_TEST("gguf tokenizer: output bytes leave out control tokens and placeholders"
   WL_CHECK(made.value().find("<|x|>") == std::optional<TokenId>(4));
 }
 
-WL_TEST("gguf tokenizer: SentencePiece joins by score, puts one space in front, falls back to bytes") {
+WL_TEST(
+    "gguf tokenizer: SentencePiece joins by score, puts one space in front, falls back to bytes") {
   WL_CHECK(encode(sentence_piece(), "aa") == (Ids{7}));
   WL_CHECK(encode(sentence_piece(), "a\nc") == (Ids{5, 8, 0}));
   WL_CHECK(encode(changed(sentence_piece(), "add_space_prefix", false), "aa") == (Ids{6}));
@@ -115,7 +116,8 @@ WL_TEST("gguf tokenizer: BOS and the ends of a generation, declared or by defaul
   WL_CHECK(!declared.value().facts().bos_id.has_value());
 }
 
-WL_TEST("gguf tokenizer: a missing pre-tokenizer warns, an unknown one and other kinds are refused") {
+WL_TEST(
+    "gguf tokenizer: a missing pre-tokenizer warns, an unknown one and other kinds are refused") {
   Metadata metadata = byte_level();
   metadata.erase("tokenizer.ggml.pre");
   WL_CHECK(tokenizer_from_gguf(metadata).value().facts().warning.has_value());
@@ -142,7 +144,8 @@ WL_TEST("gguf tokenizer: damaged vocabularies are errors that name the key or th
   expect(changed(byte_level(), "add_bos_token", int64_t{1}), "add_bos_token is not a boolean");
   expect(changed(byte_level(), "tokens", MetaArrayS{"a", "b", "ab", "a", "x", "y", "z"}),
          "the token \"a\" twice, again as id 3");
-  expect(changed(byte_level(), "token_type", MetaArrayI{3, 3, 3, 3, 3, 3, 3}), "no token of a byte");
+  expect(changed(byte_level(), "token_type", MetaArrayI{3, 3, 3, 3, 3, 3, 3}),
+         "no token of a byte");
   expect(changed(sentence_piece(), "scores", MetaArrayF{0}), "scores has 1 entries for 10 tokens");
   Metadata metadata = byte_level();
   metadata.erase("tokenizer.ggml.merges");

@@ -51,8 +51,8 @@ WL_TEST("tokenizer.json: golden ids of whole vocabularies") {
         expected.push_back(static_cast<TokenId>(*id.as_int()));
       }
       const std::string& text = *entry.find("text")->as_string();
-      const Ids ids = tokenizer.value().encode(
-          text, {.control_tokens = EncodeOptions::ControlTokens::kParsed});
+      const Ids ids =
+          tokenizer.value().encode(text, {.control_tokens = EncodeOptions::ControlTokens::kParsed});
       if (ids != expected) wl::test::report_failure(__FILE__, __LINE__, wl::quote_bytes(text));
     }
   }
@@ -101,8 +101,7 @@ WL_TEST("tokenizer.json: steps and kinds that are not known are refused by name"
   json.pre_tokenizer = R"({"type": "BertPreTokenizer"})";
   expect(json.text(), "pre-tokenizer \"BertPreTokenizer\" is not supported");
   json = {};
-  json.pre_tokenizer =
-      R"({"type": "Split", "pattern": {"Regex": "\\d+"}, "behavior": "Isolated"})";
+  json.pre_tokenizer = R"({"type": "Split", "pattern": {"Regex": "\\d+"}, "behavior": "Isolated"})";
   expect(json.text(), "has an unknown escape");
   json = {};
   json.model_fields = R"("end_of_word_suffix": "</w>")";

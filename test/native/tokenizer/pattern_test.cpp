@@ -42,7 +42,8 @@ WL_TEST("pattern: the first alternative that fits wins, each run as long as it g
 }
 
 WL_TEST("pattern: a run gives back what the rest of its alternative needs") {
-  WL_CHECK_EQ(pieces({"\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"}, "a \n\n  b"), std::string("a| \n\n| | |b"));
+  WL_CHECK_EQ(pieces({"\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"}, "a \n\n  b"),
+              std::string("a| \n\n| | |b"));
   WL_CHECK_EQ(pieces({"[\\p{Lu}]*[\\p{Lu}\\p{Ll}]+"}, "ABC"), std::string("ABC"));
   WL_CHECK_EQ(pieces({"é*é"}, "ééé"), std::string("ééé"));
 }
@@ -50,6 +51,7 @@ WL_TEST("pattern: a run gives back what the rest of its alternative needs") {
 WL_TEST("pattern: white space in front of a word leaves the word its space") {
   WL_CHECK_EQ(named("gpt-2", "a   b  "), std::string("a|  | b|  "));
   WL_CHECK_EQ(named("gpt-2", "a\t\tb"), std::string("a|\t|\t|b"));
+  WL_CHECK_EQ(named("gpt-2", "a\n\u00a0b"), std::string("a|\n|\u00a0|b"));
 }
 
 WL_TEST("pattern: contractions in any case, the long s included") {
