@@ -1,5 +1,5 @@
 /**
- * Ids of real vocabularies. They are too big for the repository: WARMLOOP_TOKENIZERS names a folder
+ * Ids of real vocabularies. They are too big for the repository: WARMLOOP_TEST_TOKENIZERS names a folder
  * with a folder each (`qwen3/tokenizer.json`), taken from the packages that the expected files name.
  */
 import { existsSync, readdirSync } from "node:fs";
@@ -18,7 +18,7 @@ interface Expected {
   readonly lone: readonly (readonly number[])[];
 }
 
-const folder = process.env.WARMLOOP_TOKENIZERS ?? "";
+const folder = process.env.WARMLOOP_TEST_TOKENIZERS ?? "";
 const expectedFolder = path.join(FIXTURES ?? "", "tokenizers");
 const names = FIXTURES
   ? readdirSync(expectedFolder)
@@ -31,7 +31,7 @@ describe("real vocabularies", () => {
     const file = path.join(folder, name);
     const expected = readJson(path.join(expectedFolder, `${name}.json`)) as Expected;
     const isThere = folder !== "" && existsSync(path.join(file, "tokenizer.json"));
-    skip(!isThere, `WARMLOOP_TOKENIZERS has no ${name} of ${expected.npm_package}`);
+    skip(!isThere, `WARMLOOP_TEST_TOKENIZERS has no ${name} of ${expected.npm_package}`);
     const { strings, lone_surrogates: lone } = readJson(
       path.join(expectedFolder, "strings.json"),
     ) as Strings;
