@@ -148,10 +148,7 @@ function goldenFile(model: string): GoldenFile {
 
 function sectionOf(model: string, section: "full_attention" | "prompts"): readonly PromptEntry[] {
   const golden = goldenFile(model);
-  if (section === "prompts") return golden.prompts;
-  // The single first token attends to itself alone, with and without a window.
-  const [first] = golden.prompts;
-  return [...(first === undefined ? [] : [first]), ...(golden.full_attention?.prompts ?? [])];
+  return section === "prompts" ? golden.prompts : (golden.full_attention?.prompts ?? []);
 }
 
 function loadPrompts(model: string, entries: readonly PromptEntry[]): GoldenPrompt[] {

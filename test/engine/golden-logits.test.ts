@@ -21,7 +21,6 @@ const LEVELS = loadAddon().probeDevices()[0]?.isaLevels ?? [];
 const MIXTURES = ["qwen3-moe", "gpt-oss"];
 /** Holds types that are out of scope. */
 const REFUSED = "MIX";
-const MODELS = ["llama-spm", "llama3-rope", "llama-k", "qwen2", "qwen2-k"];
 
 /** Upper bounds of a difference; those a mode does not name are not bounded. */
 type Bounds = Partial<LogitDifference>;
@@ -29,8 +28,12 @@ const F32: Bounds = { maxAbs: 5e-4, relRms: 2e-5 };
 const F16: Bounds = { maxAbs: 0.1, relRms: 4e-3 };
 const Q8_KV: Bounds = { maxAbs: 1.5, relRms: 5e-2 };
 const INT8: Bounds = { maxAbs: 1.5, relRms: 6.5e-2, meanKl: 3e-2 };
-/** A changed choice of experts makes single positions jump. */
-const INT8_MIXTURE: Bounds = { medianPositionRelRms: 5e-2 };
+/**
+ * Where the router's best refused expert is as good as the last one taken, rounding changes the choice
+ * and that single position jumps (8-bit KV: one of 17 in qwen3-moe, one of 70 in gpt-oss, each with the
+ * prompt's smallest gap).
+ */
+const MIXTURE: Bounds = { medianPositionRelRms: 5e-2 };
 
 interface Mode {
   readonly name: string;
@@ -48,24 +51,22 @@ function mode(
 }
 
 const FLOAT = mode("float", "f32", F32);
-/** Activations of float weights are float32 whatever the option says. */
-const FLOAT_WEIGHTS = [
-  FLOAT,
-  mode("wide", "f32", F32),
-  mode("wide", "f16", F16),
-  mode("wide", "q8_0", Q8_KV),
-];
 
 function modesOf(model: string, { isFloat }: GoldenModel): readonly Mode[] {
-  if (isFloat) return FLOAT_WEIGHTS;
-  const int8 = MIXTURES.includes(model) ? INT8_MIXTURE : INT8;
+  const isMixture = MIXTURES.includes(model);
+  const int8 = isMixture ? MIXTURE : INT8;
+  const q8Kv = isMixture ? MIXTURE : Q8_KV;
+  // Activations of float weights are float32 whatever the option says.
+  if (isFloat) {
+    return [FLOAT, mode("wide", "f32", F32), mode("wide", "f16", F16), mode("wide", "q8_0", q8Kv)];
+  }
   return [
     FLOAT,
     mode("float", "f16", F16),
-    mode("float", "q8_0", Q8_KV),
+    mode("float", "q8_0", q8Kv),
     mode("wide", "f32", F16),
     mode("wide", "f16", F16),
-    mode("wide", "q8_0", Q8_KV),
+    mode("wide", "q8_0", q8Kv),
     mode("8", "f32", int8),
     mode("8", "f16", int8),
   ];
@@ -125,7 +126,7 @@ async function expectGoldenGreedy(model: string, golden: GoldenModel) {
   }
 }
 
-for (const model of MODELS.filter((name) => goldenModelNames().includes(name))) {
+for (const model of goldenModelNames()) {
   const goldens = goldenModels(model).filter(({ variant }) => variant !== REFUSED);
   const alternative = alternativeModel(model);
   for (const golden of alternative === undefined ? goldens : [...goldens, alternative]) {

@@ -1,9 +1,9 @@
 /**
- * Damaged model files through the whole native path: each of several hundred seeded mutations either
+ * Damaged model files through the whole native path: each of many hundred seeded mutations either
  * loads and answers, or fails with a coded error that names a fact; the process lives, and the intact
  * file still loads and answers the same afterwards.
  */
-import { cpSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
@@ -12,7 +12,27 @@ import { loadAddon } from "../../src/native/load-addon.ts";
 import { goldenModel } from "../fixture-goldens.ts";
 import { seededRandom } from "../seeded-random.ts";
 
-const MUTATIONS = 150; // of each file
+const MUTATIONS = 200; // of each file
+const GGUFS = [
+  ["llama-k", "Q4_K_M"],
+  ["llama-k", "Q2_K"],
+  ["qwen2", "Q4_1"],
+  ["qwen3-moe", "Q8_0"],
+  ["gemma3", "Q8_0"],
+  ["phi3-longrope", "F16"],
+  ["gpt-oss", "MXFP4"],
+  ["smollm3", "F16"],
+  ["granite", "Q8_0"],
+] as const;
+const FOLDERS = [
+  "qwen2",
+  "qwen3-moe",
+  "gemma3",
+  "gpt-oss",
+  "phi3-longrope",
+  "mistral-swa",
+  "olmo2",
+];
 const CODED = /^ERR_[A-Z_]+$/;
 
 type Random = () => number;
@@ -28,7 +48,7 @@ function mutate(bytes: Buffer, headerBytes: number, random: Random): Buffer {
       copy[at] = (copy[at] as number) ^ (1 << pick(8));
       return copy;
     case 1:
-      copy.fill(pick(2) === 0 ? 0xff : 0x00, at, at + 1 + pick(16));
+      copy.fill(pick(2) === 0 ? 0xff : 0x00, at, Math.min(at + 1 + pick(16), copy.length));
       return copy;
     case 2:
       return copy.subarray(0, at);
@@ -55,43 +75,52 @@ async function tryModel(modelPath: string): Promise<string> {
   }
 }
 
-async function checkMutations(intact: Buffer, headerBytes: number, file: string): Promise<void> {
+/** `file` is damaged over and over and opened as `model`: itself, or the folder that it lies in. */
+async function checkMutations(file: string, headerBytes: number, model = file): Promise<void> {
+  const intact = readFileSync(file);
   const random = seededRandom(intact.length);
   const outcomes = new Map<string, number>();
   for (let i = 0; i < MUTATIONS; i++) {
     writeFileSync(file, mutate(intact, headerBytes, random));
-    const outcome = await tryModel(
-      path.basename(file) === "model.safetensors" ? path.dirname(file) : file,
-    );
+    const outcome = await tryModel(model);
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
     if (outcome !== "ok") expect(outcome, `mutation ${i}`).toMatch(CODED);
   }
   expect(outcomes.size, [...outcomes.keys()].join()).toBeGreaterThan(1);
+  writeFileSync(file, intact);
+  expect(await tryModel(model)).toBe("ok");
 }
 
-describe("damaged model files", () => {
-  for (const [model, variant] of [
-    ["llama-k", "Q4_K_M"],
-    ["qwen2", "Q4_1"],
-  ] as const) {
-    test(`${model} ${variant}.gguf: every damage is a coded error or a working model`, async () => {
-      const source = goldenModel(model, variant)?.unpack() ?? "";
-      const file = path.join(mkdtempSync(path.join(tmpdir(), "warmloop-damaged-")), "model.gguf");
-      await checkMutations(readFileSync(source), 24_000, file);
-      expect(await tryModel(source)).toBe("ok");
+/** All of a checkpoint's file but the tensors. */
+function headerBytesOf(file: string, model = file): number {
+  const { tensors } = loadAddon().inspectModel(model);
+  return statSync(file).size - tensors.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+/** A copy to damage: other tests read the unpacked one. */
+function copyOf(source: string, name: string): string {
+  const copy = path.join(mkdtempSync(path.join(tmpdir(), "warmloop-damaged-")), name);
+  cpSync(source, copy, { recursive: true });
+  return copy;
+}
+
+describe("damaged model files: every damage is a coded error or a working model", () => {
+  for (const [model, variant] of GGUFS) {
+    const golden = goldenModel(model, variant);
+    test.skipIf(golden === undefined)(`${model} ${variant}.gguf`, async () => {
+      const file = copyOf(golden?.unpack() ?? "", "model.gguf");
+      await checkMutations(file, headerBytesOf(file));
     });
   }
 
-  const folder = goldenModel("qwen2", "hf");
-  test.skipIf(folder === undefined)(
-    "safetensors: every damage is a coded error or a working model",
-    async () => {
-      const source = folder?.unpack() ?? "";
-      const copy = mkdtempSync(path.join(tmpdir(), "warmloop-damaged-"));
-      cpSync(source, copy, { recursive: true });
-      const intact = readFileSync(path.join(source, "model.safetensors"));
-      await checkMutations(intact, 2_500, path.join(copy, "model.safetensors"));
-      expect(await tryModel(source)).toBe("ok");
-    },
-  );
+  for (const model of FOLDERS) {
+    const golden = goldenModel(model, "hf");
+    test.skipIf(golden === undefined)(`${model}, safetensors and their configuration`, async () => {
+      const folder = copyOf(golden?.unpack() ?? "", model);
+      const weights = path.join(folder, "model.safetensors");
+      await checkMutations(weights, headerBytesOf(weights, folder), folder);
+      const config = path.join(folder, "config.json");
+      await checkMutations(config, statSync(config).size, folder);
+    });
+  }
 });
