@@ -7,7 +7,7 @@ namespace wl {
 
 namespace {
 
-constexpr std::string_view kSpace = " \t\r\n";
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
 Error malformed(const std::string& what) { return {ErrorCode::kModelFormat, "JSON: " + what}; }
 
@@ -37,7 +37,9 @@ class SliceReader {
   }
 
  private:
-  void skip_space() { pos_ = std::min(text_.find_first_not_of(kSpace, pos_), text_.size()); }
+  void skip_space() {
+    while (pos_ < text_.size() && is_space(text_[pos_])) ++pos_;
+  }
 
   bool skip_value() {
     const char first = text_[pos_];
@@ -48,13 +50,12 @@ class SliceReader {
   }
 
   bool skip_string() {
-    for (++pos_;; pos_ += 2) {  // an escape is two characters here, whatever follows
-      pos_ = text_.find_first_of("\"\\", pos_);
-      if (pos_ == std::string_view::npos) break;
+    for (++pos_; pos_ < text_.size(); ++pos_) {
       if (text_[pos_] == '"') {
         ++pos_;
         return true;
       }
+      if (text_[pos_] == '\\') ++pos_;  // an escape is two characters here, whatever follows
     }
     pos_ = text_.size();
     return false;
