@@ -8,11 +8,13 @@
 
 namespace wl::cpu {
 
-/// 16 entries, or null for a form whose nibbles are numbers.
+constexpr bool has_nibble_table(backend::WeightForm form) {
+  return form == backend::WeightForm::kNibbleIq4 || form == backend::WeightForm::kNibbleFp4;
+}
+
+/// The 16 entries of a form that has a table.
 constexpr const int8_t* nibble_table(backend::WeightForm form) {
-  if (form == backend::WeightForm::kNibbleIq4) return quant::kIq4Values;
-  if (form == backend::WeightForm::kNibbleFp4) return quant::kFp4Values;
-  return nullptr;
+  return form == backend::WeightForm::kNibbleIq4 ? quant::kIq4Values : quant::kFp4Values;
 }
 
 constexpr int nibble_centre(backend::WeightForm form) {

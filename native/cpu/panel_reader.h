@@ -52,8 +52,7 @@ class PanelRow {
     }
     const int byte = quants[(k / 4) * 32 + lane_ * 2 + k % 2];
     const int q = k % 4 < 2 ? byte & 15 : byte >> 4;
-    const int8_t* table = nibble_table(form_);
-    return table != nullptr ? table[q] : q - nibble_centre(form_);
+    return has_nibble_table(form_) ? nibble_table(form_)[q] : q - nibble_centre(form_);
   }
   float scale_at(int b) const { return read_scale(record(b), lane_); }
   bool has_min() const { return layout_.has_min; }

@@ -98,8 +98,8 @@ struct TileInput {
 /// 32 bytes of nibbles as the integers that they stand for, a centre aside.
 template <class V, WeightForm kForm>
 WL_INLINE void read_nibbles(const uint8_t* bytes, typename V::W* low, typename V::W* high) {
-  constexpr const int8_t* kTable = nibble_table(kForm);
-  if constexpr (kTable != nullptr) {
+  if constexpr (has_nibble_table(kForm)) {
+    constexpr const int8_t* kTable = nibble_table(kForm);
     V::look_up_nibbles(bytes, kTable, low, high);
   } else {
     V::unpack_nibbles(bytes, low, high);
