@@ -1,5 +1,8 @@
 // `linear` of every weight type, at the matrices of a 135M llama: attention, FFN up and down, head.
 
+#include <algorithm>
+#include <iterator>
+
 #include "level.h"
 #include "random_matrix.h"
 #include "random_weight.h"
@@ -48,7 +51,14 @@ bool equals_reference(const Level& level, const backend::Weight& weight, backend
   return true;
 }
 
+std::string name_of(const NamedType& type, Shape shape, int tokens) {
+  return std::string("linear/") + type.name + "/" + std::to_string(shape.rows) + "x" +
+         std::to_string(shape.cols) + "/n" + std::to_string(tokens);
+}
+
 void bench_weight(const Level& level, const NamedType& type, Shape shape) {
+  const auto is_wanted = [&](int tokens) { return level.wants(name_of(type, shape, tokens)); };
+  if (std::none_of(std::begin(kTokens), std::end(kTokens), is_wanted)) return;
   const RandomWeight weight(level.device, type.type, shape.rows, shape.cols);
   backend::Ops& ops = level.device.ops();
   const bool is_quantized = backend::is_quantized(weight.view().form);
@@ -64,9 +74,7 @@ void bench_weight(const Level& level, const NamedType& type, Shape shape) {
     const auto work = [&] { ops.linear(out.view(), input, weight.view(), nullptr); };
     work();
     const bool is_equal = equals_reference(level, weight.view(), x.view(), out.view());
-    const std::string name = std::string("linear/") + type.name + "/" + std::to_string(shape.rows) +
-                             "x" + std::to_string(shape.cols) + "/n" + std::to_string(tokens);
-    report_case(level, name, load, is_equal, work);
+    report_case(level, name_of(type, shape, tokens), load, is_equal, work);
   }
 }
 

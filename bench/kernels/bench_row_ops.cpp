@@ -62,13 +62,43 @@ void bench_rope(const Level& level, int tokens) {
            });
 }
 
-void bench_gated_mlp(const Level& level, int tokens) {
-  // up = 1 / sigmoid(gate) makes the gate its own result, so that running in place again and again
-  // neither grows nor sinks into denormals.
-  OwnedMatrix gate(tokens, kFfn, -1.5f, -0.5f), up = gate;
-  for (int i = 0; i < tokens * kFfn; ++i) up.view().data[i] = 1 + std::exp(-gate.data()[i]);
-  bench_op(level, "gated_mlp", up.num_bytes(), true, gate,
-           [&](backend::Ops& ops, backend::Matrix out) { ops.gated_mlp(out, up.view(), {}); });
+struct NamedGate {
+  const char* name;
+  backend::MlpGate how;
+};
+constexpr NamedGate kGates[] = {{"gated_mlp/silu", {backend::MlpActivation::kSilu, 0}},
+                                {"gated_mlp/gelu", {backend::MlpActivation::kGeluTanh, 0}},
+                                {"gated_mlp/clamped", {backend::MlpActivation::kClampedSwiglu, 7}}};
+
+void bench_gated_mlp(const Level& level, const NamedGate& gate_op, int tokens) {
+  // up = gate / f(gate, 1) makes the gate its own result (nearly, with kClampedSwiglu), so that
+  // running in place again and again neither grows nor sinks into denormals.
+  OwnedMatrix gate(tokens, kFfn, -1.5f, -0.5f), up(tokens, kFfn), unit = gate;
+  for (int i = 0; i < tokens * kFfn; ++i) up.view().data[i] = 1;
+  level.reference.gated_mlp(unit.view(), up.view(), gate_op.how);
+  for (int i = 0; i < tokens * kFfn; ++i) up.view().data[i] = gate.data()[i] / unit.data()[i];
+  bench_op(
+      level, gate_op.name, up.num_bytes(), true, gate,
+      [&](backend::Ops& ops, backend::Matrix out) { ops.gated_mlp(out, up.view(), gate_op.how); });
+}
+
+/// Experts of a mixture: the choice, and the weighted sum of what they gave.
+void bench_experts(const Level& level, int tokens) {
+  constexpr int kExperts = 64, kUsed = 4;
+  const OwnedMatrix scores(tokens, kExperts, -3, 3);
+  const auto count = static_cast<size_t>(tokens) * kUsed;
+  std::vector<int32_t> experts(count), rows(count);
+  std::vector<float> weights(count, 0.25f);
+  std::iota(rows.begin(), rows.end(), 0);
+  bench_op(level, "route_experts", 0, true, scores, [&](backend::Ops& ops, backend::Matrix x) {
+    ops.route_experts(x, {backend::ExpertRule::kSoftmaxThenTopNormalized, kUsed}, experts.data(),
+                      weights.data());
+  });
+  OwnedMatrix y(tokens * kUsed, kHidden, -1, 1), x(tokens, kHidden);
+  bench_op(level, "add_weighted_rows", y.num_bytes(), true, x,
+           [&](backend::Ops& ops, backend::Matrix out) {
+             ops.add_weighted_rows(out, y.view(), kUsed, rows.data(), weights.data());
+           });
 }
 
 void bench_embed(const Level& level, const RandomWeight& table, int tokens) {
@@ -94,7 +124,10 @@ void bench_row_ops(const Level& level) {
     bench_quantize(level, tokens, kHidden);
     bench_quantize(level, tokens, kFfn);
     bench_rope(level, tokens);
-    bench_gated_mlp(level, tokens);
+    for (const NamedGate& gate : kGates) bench_gated_mlp(level, gate, tokens);
+    bench_experts(level, tokens);
+    bench_op(level, "soft_cap", 0, true, x,
+             [&](backend::Ops& ops, backend::Matrix out) { ops.soft_cap(out, 30); });
     bench_op(level, "add", x.num_bytes(), true, x,
              [&](backend::Ops& ops, backend::Matrix out) { ops.add(out, x.view()); });
   }

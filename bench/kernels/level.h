@@ -17,6 +17,8 @@ struct Level {
   backend::Backend& device;
   backend::Ops& reference;
   Peaks peaks;
+  std::string filter;  // start of the names of the cases to run; empty: all
+  bool wants(const std::string& name) const { return name.starts_with(filter); }
   bool is_reference() const { return name == "ref"; }
 };
 
@@ -35,6 +37,7 @@ constexpr int64_t kMaxReferenceMacs = 1 << 22;
 template <class Work>
 void report_case(const Level& level, const std::string& name, const Load& load, bool is_equal,
                  const Work& work) {
+  if (!level.wants(name)) return;
   const std::string id = name + "/" + level.name;
   if (!is_equal) return print_mismatch(id);
   if (level.is_reference() && load.macs > kMaxReferenceMacs) return;
