@@ -6,6 +6,7 @@
 #include "models/load_quantization.h"
 #include "models/weight_map.h"
 #include "quant/dequantize.h"
+#include "quant/mxfp4.h"
 
 namespace wl::models {
 
@@ -105,9 +106,11 @@ class Packer {
     if (destination_.panels != nullptr) {
       uint8_t* panels = destination_.panels + num_bytes_;
       const bool is_quantized_here = *type != entry.type;
-      backend_.pack({entry.type, entry.rows, entry.cols, rows_of(entry, destination_.scratch),
-                     is_quantized_here ? type : std::nullopt},
-                    weight.form, panels);
+      const uint8_t* rows = rows_of(entry, destination_.scratch);
+      check_scales(name, entry, rows);
+      backend_.pack(
+          {entry.type, entry.rows, entry.cols, rows, is_quantized_here ? type : std::nullopt},
+          weight.form, panels);
       weight.panels = panels;
     }
     if (!is_plain(entry)) scratch_bytes_ = std::max(scratch_bytes_, entry.num_bytes());
@@ -127,6 +130,17 @@ class Packer {
     if (backend_.form_for(type)) return type;
     return fail({ErrorCode::kModelType,
                  name + " is " + dtype_traits(type).name + ", which this backend cannot multiply"});
+  }
+
+  /// Checked here, where every block is read anyway.
+  void check_scales(const std::string& name, const WeightEntry& entry, const uint8_t* rows) {
+    if (entry.type != DType::kMXFP4) return;
+    const int64_t blocks_a_row = entry.cols / quant::BlockMXFP4::kElems;
+    const auto bad = quant::find_bad_mxfp4_block(rows, entry.rows * blocks_a_row);
+    if (!bad) return;
+    fail({ErrorCode::kModelFormat, name +
+                                       " has an MXFP4 block whose scale is not a number, in row " +
+                                       std::to_string(*bad / blocks_a_row)});
   }
 
   std::nullopt_t fail(const Error& error) {

@@ -123,4 +123,14 @@ describe("damaged model files: every damage is a coded error or a working model"
       await checkMutations(config, statSync(config).size, folder);
     });
   }
+
+  test("an MXFP4 scale that is not a number is refused by the name of its matrix", async () => {
+    const bytes = readFileSync(goldenModel("gpt-oss", "MXFP4")?.unpack() ?? "");
+    const file = path.join(mkdtempSync(path.join(tmpdir(), "warmloop-damaged-")), "model.gguf");
+    writeFileSync(file, bytes.fill(0xff, bytes.length / 2)); // experts are most of the file
+    await expect(openNativeEngine({ modelPath: file })).rejects.toMatchObject({
+      code: "ERR_MODEL_FORMAT",
+      message: expect.stringMatching(/blk\.\d\.ffn_\w+_exps\.\d\.weight has an MXFP4 block/),
+    });
+  });
 });
