@@ -5,6 +5,7 @@
 import { ExitError } from "../base/exit-error.ts";
 import { formatMib } from "../base/format.ts";
 import type { EngineConfig } from "../config/engine-config.ts";
+import type { Config } from "../config/load-config.ts";
 
 const MIB = 2 ** 20;
 /** Node, the addon and the buffers of the API, without weights and KV. */
@@ -19,6 +20,16 @@ const MAX_QUANTIZED_SHARE = 8.5 / 16;
 /** Upper bound of the memory that a model file's weights take once loaded. */
 export function loadedBytes(fileBytes: number, quantize: EngineConfig["quantize"]): number {
   return quantize === "none" ? fileBytes : Math.ceil(fileBytes * MAX_QUANTIZED_SHARE);
+}
+
+/** KV bytes of each engine for a model file of this size. @throws {ExitError} modelFile */
+export function planKvFor({ engine, machine }: Config, fileBytes: number): number {
+  return planKvMemory({
+    weightBytes: loadedBytes(fileBytes, engine.quantize),
+    kvMemoryBytes: engine.kvMemoryBytes,
+    numEngines: engine.numEngines,
+    availableBytes: machine.memoryBytes,
+  });
 }
 
 export interface MemoryNeeds {

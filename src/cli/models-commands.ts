@@ -1,15 +1,17 @@
 /** `warmloop models list | pull | inspect`. */
 import { ExitError, usageError } from "../base/exit-error.ts";
-import { formatBytes, printable } from "../base/format.ts";
+import { formatBytes } from "../base/format.ts";
 import type { Config } from "../config/load-config.ts";
-import { describeInspection } from "../models/describe-inspection.ts";
 import { fetchModel } from "../models/fetch-model.ts";
 import { loadManifest } from "../models/manifest.ts";
 import { isCached } from "../models/model-cache.ts";
 import { pathOnDisk, resolveDownloadable, resolveModel } from "../models/resolve-model.ts";
+import type { ModelInspection } from "../native/addon-types.ts";
 import { loadAddon } from "../native/load-addon.ts";
-import { loadTextModel } from "../text/load-text-model.ts";
+import { describeReport } from "./describe-report.ts";
 import { fetchOptions } from "./fetch-options.ts";
+import { refusalOf, reportInspection } from "./inspection-report.ts";
+import { planKvFor } from "./memory-plan.ts";
 
 export function listModels({ model: { modelsDir } }: Config): void {
   for (const model of loadManifest().models) {
@@ -32,16 +34,31 @@ export async function pullModel(wanted: string | undefined, config: Config): Pro
   process.stdout.write(`${file}\n`);
 }
 
-/** @throws {ExitError} modelFile after printing, when the engine would refuse the file */
-export function inspectModel(wanted: string, { model: { modelsDir } }: Config): void {
+/** @throws {ExitError} modelFile after printing, when the engine would refuse the file here */
+export function inspectModel(wanted: string, asJson: boolean, config: Config): void {
   const model = resolveModel(wanted, loadManifest());
-  const file = pathOnDisk(model, modelsDir);
+  const file = pathOnDisk(model, config.model.modelsDir);
   if (file === undefined) {
     throw new ExitError("modelFile", `${wanted} is not downloaded: "models pull ${wanted}"`);
   }
-  const inspection = loadAddon().inspectModel(file);
-  process.stdout.write(`${describeInspection(model.id, file, inspection).join("\n")}\n`);
-  if (inspection.refusal !== undefined) throw new ExitError("modelFile", inspection.refusal);
-  const { chatWarning } = loadTextModel(file, inspection);
-  if (chatWarning !== undefined) process.stdout.write(`warning: ${printable(chatWarning)}\n`);
+  const license = model.kind === "manifest" ? model.model.license.name : undefined;
+  const inspected = { id: model.id, path: file, ...(license !== undefined && { license }) };
+  let inspection: ModelInspection;
+  try {
+    inspection = loadAddon().inspectModel(file);
+  } catch (error) {
+    if (asJson) printJson({ ...inspected, refusals: [refusalOf(error)] });
+    throw error;
+  }
+  const report = reportInspection(inspected, inspection, (bytes) => planKvFor(config, bytes));
+  if (asJson) printJson(report);
+  else process.stdout.write(`${describeReport(report).join("\n")}\n`);
+  const [first, ...others] = report.refusals;
+  if (first === undefined) return;
+  const more = others.length > 0 ? `, and ${others.length} more reasons, see above` : "";
+  throw new ExitError("modelFile", `${first.code}: ${first.message}${more}`);
+}
+
+function printJson(value: object): void {
+  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
 }

@@ -44,10 +44,11 @@ export function createProgram({ env }: ProcessInputs): Command {
     });
   addCommand(models, "inspect", ["model"])
     .argument("<model>", "id, hf:OWNER/REPO[@REV][/FILE], GGUF file or safetensors folder")
-    .description("architecture, tensors, tokenizer and memory of a model")
-    .action(async (wanted: string, _flags: Flags, command: Command) => {
+    .option("--json", "the same as JSON, for programs")
+    .description("architecture, tensors, tokenizer, chat template and memory of a model")
+    .action(async (wanted: string, { json }: { json?: boolean }, command: Command) => {
       const { inspectModel } = await import("./models-commands.ts");
-      inspectModel(wanted, configOf(command));
+      inspectModel(wanted, json === true, configOf(command));
     });
 
   addCommand(program, "doctor", ["model"])
@@ -82,12 +83,14 @@ function isPlain(value: unknown): boolean {
   return typeof value === "string" || typeof value === "number";
 }
 
-/** Given flags by name without dashes; commander names them in camel case. */
+/** Given flags that take values, by name without dashes; commander names them in camel case. */
 function flagsOf(command: Command): Flags {
   return Object.fromEntries(
-    command.options.map((option) => [
-      option.long?.slice(2) ?? option.name(),
-      command.getOptionValue(option.attributeName()) as string | undefined,
-    ]),
+    command.options
+      .filter((option) => !option.isBoolean())
+      .map((option) => [
+        option.long?.slice(2) ?? option.name(),
+        command.getOptionValue(option.attributeName()) as string | undefined,
+      ]),
   );
 }

@@ -5,19 +5,12 @@
 import type { Config } from "../config/load-config.ts";
 import { loadManifest } from "../models/manifest.ts";
 import { resolveModel, weightBytes } from "../models/resolve-model.ts";
-import { loadedBytes, planKvMemory } from "./memory-plan.ts";
+import { planKvFor } from "./memory-plan.ts";
 
 export async function serve(config: Config): Promise<void> {
   const model = resolveModel(config.model.model, loadManifest());
-  const planKv = (fileBytes: number): number =>
-    planKvMemory({
-      weightBytes: loadedBytes(fileBytes, config.engine.quantize),
-      kvMemoryBytes: config.engine.kvMemoryBytes,
-      numEngines: config.engine.numEngines,
-      availableBytes: config.machine.memoryBytes,
-    });
   const knownBytes = weightBytes(model, config.model.modelsDir);
-  if (knownBytes !== undefined) planKv(knownBytes);
+  if (knownBytes !== undefined) planKvFor(config, knownBytes);
   const { startServer } = await import("./start-server.ts");
-  await startServer({ config, model, planKv });
+  await startServer(config, model);
 }

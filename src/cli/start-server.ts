@@ -22,18 +22,11 @@ import { loadTextModel } from "../text/load-text-model.ts";
 import { TextModelError } from "../text/text-errors.ts";
 import type { TextModel } from "../text/text-types.ts";
 import { fetchOptions } from "./fetch-options.ts";
+import { planKvFor } from "./memory-plan.ts";
 import { readyMessage } from "./ready-message.ts";
 import { drainOnSignal } from "./shutdown.ts";
 
-export interface StartOptions {
-  readonly config: Config;
-  readonly model: ResolvedModel;
-  /** KV bytes of each engine beside weights of this size. @throws {ExitError} modelFile */
-  readonly planKv: (weightBytes: number) => number;
-}
-
-export async function startServer(options: StartOptions): Promise<void> {
-  const { config, model } = options;
+export async function startServer(config: Config, model: ResolvedModel): Promise<void> {
   const modelId = config.model.alias ?? model.id;
   const logger = createLogger(config);
   const metrics = createMetrics({ modelId });
@@ -56,7 +49,7 @@ export async function startServer(options: StartOptions): Promise<void> {
     const modelPath = await fetchModel(model, fetchOptions(config));
     const textModel = openTextModel(modelPath, config);
     if (textModel.chatWarning !== undefined) logger.warn(textModel.chatWarning);
-    pool = await openPool(modelPath, options, logger);
+    pool = await openPool(modelPath, config, logger);
     session = createSessionService({
       modelId,
       textModel,
@@ -111,11 +104,7 @@ function openTextModel(modelPath: string, { model }: Config): TextModel {
   }
 }
 
-function openPool(
-  modelPath: string,
-  { config, planKv }: StartOptions,
-  logger: Logger,
-): Promise<EnginePool> {
+function openPool(modelPath: string, config: Config, logger: Logger): Promise<EnginePool> {
   const { engine } = config;
   const options: EngineOptions = {
     modelPath,
@@ -124,7 +113,7 @@ function openPool(
     activations: engine.activations,
     quantize: engine.quantize,
     kvType: engine.kvType,
-    kvMemoryBytes: planKv(weightBytesAt(modelPath)),
+    kvMemoryBytes: planKvFor(config, weightBytesAt(modelPath)),
     maxContextTokens: engine.maxContextTokens ?? 0,
     maxBatchTokens: engine.maxBatchTokens,
     maxRunning: engine.maxRunning,

@@ -18,6 +18,7 @@ import type {
   ChatTool,
   RenderedText,
   RenderOptions,
+  ToolStyle,
 } from "./text-types.ts";
 import { toolListText } from "./tool-blocks.ts";
 
@@ -74,6 +75,7 @@ function ownTemplate(hasChatMl: boolean, { hasToken }: ChatTemplateParts) {
 /** Stands for a template that does not parse: everything but chat works without it. */
 class UnusableChatTemplate implements ChatTemplate {
   readonly toolFormat = "hermes";
+  readonly toolStyle = "text";
   readonly #error: TemplateError;
   readonly #guard: Guard;
 
@@ -110,6 +112,11 @@ class ModelChatTemplate implements ChatTemplate {
     this.#main = this.#compile(source);
     if (this.#main.traits.showsTools) this.#tools = this.#main;
     else this.#tools = hasChatMl ? this.#compile(CHATML_TOOLS_TEMPLATE) : undefined;
+  }
+
+  get toolStyle(): ToolStyle {
+    if (this.#tools === undefined) return "text";
+    return this.#tools === this.#main ? "own" : "chatml";
   }
 
   render(messages: readonly ChatMessage[], options: RenderOptions): RenderedText {

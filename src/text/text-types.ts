@@ -53,9 +53,13 @@ export interface ChatTemplate {
   guard(text: string): RenderedText;
   /** The output format that the template teaches the model to use for calls. */
   readonly toolFormat: ToolFormat;
+  readonly toolStyle: ToolStyle;
 }
 
 export type ToolFormat = "hermes";
+
+/** Tools are shown by the template itself, by ChatML blocks of ours, or as text of the system turn. */
+export type ToolStyle = "own" | "chatml" | "text";
 
 export interface Tokenizer {
   readonly vocabSize: number;

@@ -1,5 +1,5 @@
 /** Downloads of the default model from a hub of our own, through the command that users run. */
-import { existsSync, mkdtempSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -159,10 +159,29 @@ test("models list shows each model with its size, licence and state", async () =
   expect(stdout).toMatch(/^smollm2-135m-instruct {2}93\.8 MiB, Apache-2\.0, downloaded, default$/m);
 });
 
+test("models inspect --json says the same to programs, refusals included", async () => {
+  const whole = await runCli(["models", "inspect", "--json", TINY_MODEL]);
+  expect(JSON.parse(whole.stdout)).toMatchObject({
+    architecture: "llama",
+    tensors: { types: expect.arrayContaining([expect.objectContaining({ type: "F16" })]) },
+    refusals: [],
+  });
+  const file = path.join(emptyFolder(), "page.gguf");
+  writeFileSync(file, "<!doctype html><title>Login</title>");
+  const refused = await runCli(["models", "inspect", "--json", file]);
+  expect(refused.exitCode).toBe(3);
+  expect(JSON.parse(refused.stdout)).toMatchObject({
+    id: "page",
+    refusals: [{ code: "ERR_MODEL_FILE", message: expect.stringContaining("HTML") }],
+  });
+});
+
 test("models inspect shows what the engine sees", async () => {
   const { stdout, exitCode } = await runCli(["models", "inspect", "smollm2-135m-instruct"]);
   expect(exitCode).toBe(0);
   expect(stdout).toMatch(/architecture: +llama/);
   expect(stdout).toMatch(/210 Q4_1/);
   expect(stdout).toMatch(/30 layers, hidden 576/);
+  expect(stdout).toMatch(/tokenizer: +gpt2, pre-tokenizer smollm, 49152 tokens, BOS /);
+  expect(stdout).toMatch(/chat template: chatml, .*append-only/);
 });

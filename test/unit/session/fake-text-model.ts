@@ -90,6 +90,7 @@ export interface FakeTemplate extends ChatTemplate {
 export function createFakeTemplate(): FakeTemplate {
   return {
     toolFormat: "hermes",
+    toolStyle: "own",
     rewrite: (messages) => messages,
     numRenders: 0,
     guard,

@@ -1,0 +1,87 @@
+/** What `models inspect` prints of a report, line by line. */
+import { formatBytes, printable } from "../base/format.ts";
+import type { TemplateFacts } from "../text/template-facts.ts";
+import type { InspectionReport, TokenizerReport, TokenReport } from "./inspection-report.ts";
+
+const MAX_REFUSALS = 20;
+const TOOL_STYLES: Readonly<Record<TemplateFacts["tools"], string>> = {
+  own: "tools by the template",
+  chatml: "tools by ChatML blocks of ours",
+  text: "tools as text of the system turn",
+};
+
+export function describeReport(report: InspectionReport): string[] {
+  const { tokenizer, chatTemplate, warning, license, refusals } = report;
+  const facts: (readonly [string, string] | undefined)[] = [
+    ["id", report.id],
+    ["path", report.path],
+    ["container", report.container],
+    ["architecture", report.architecture || "not one this build runs"],
+    license === undefined ? undefined : ["licence", license],
+    ...(report.architecture === "" ? [] : describeShape(report)),
+    ["tensors", describeTensors(report)],
+    ["tokenizer", tokenizer === undefined ? "not usable" : describeTokenizer(tokenizer)],
+    ["chat template", chatTemplate === undefined ? "none" : describeTemplate(chatTemplate)],
+    warning === undefined ? undefined : ["warning", warning],
+    ["memory", `${formatBytes(report.memory.weightBytes)} of weights`],
+    report.architecture === "" ? undefined : ["KV cache", describeKv(report)],
+    ...refusals.slice(0, MAX_REFUSALS).map(({ code, message }) => {
+      return ["refused", `${code}: ${message}`] as const;
+    }),
+    refusals.length > MAX_REFUSALS
+      ? ["refused", `for ${refusals.length - MAX_REFUSALS} more reasons (--json has them all)`]
+      : undefined,
+  ];
+  return facts
+    .filter((fact) => fact !== undefined)
+    .map(([name, value]) => `${`${name}:`.padEnd(15)}${printable(value)}`);
+}
+
+function describeShape({ shape, context }: InspectionReport): [string, string][] {
+  const { layers, hidden, feedForward, vocabulary, heads, kvHeads, headDim } = shape;
+  return [
+    ["context", `${context} tokens`],
+    [
+      "shape",
+      `${layers} layers, hidden ${hidden}, feed-forward ${feedForward}, vocabulary ${vocabulary}`,
+    ],
+    ["attention", `${heads} heads on ${kvHeads} KV heads of ${headDim}`],
+  ];
+}
+
+/** `272 (210 Q4_1 84.4 MiB, 1 Q8_0 28.7 MiB, 61 F32 138 KiB)` */
+function describeTensors({ tensors }: InspectionReport): string {
+  const types = tensors.types.map(({ type, count, bytes }) => {
+    return `${count} ${type} ${formatBytes(bytes)}`;
+  });
+  return `${tensors.count} (${types.join(", ")})`;
+}
+
+function describeTokenizer({ kind, pre, vocabulary, bos, endOfGeneration }: TokenizerReport) {
+  const show = ({ id, text }: TokenReport): string => `${text} (${id})`;
+  return [
+    pre === undefined ? kind : `${kind}, pre-tokenizer ${pre}`,
+    `${vocabulary} tokens`,
+    `BOS ${bos === undefined ? "none" : show(bos)}`,
+    `ends with ${endOfGeneration.map(show).join(", ") || "nothing"}`,
+  ].join(", ");
+}
+
+function describeTemplate(facts: TemplateFacts): string {
+  const { family, tools, thinking, dropsOldThinking, appendOnly } = facts;
+  const kept = dropsOldThinking ? "thinking, left out of earlier turns" : "thinking";
+  return [
+    family,
+    TOOL_STYLES[tools],
+    thinking ? kept : "no thinking",
+    appendOnly ? "append-only" : "rewrites earlier turns",
+  ].join(", ");
+}
+
+/** `22.5 MiB (f16), 45.0 MiB (f32) for each 1024 tokens` */
+function describeKv({ memory }: InspectionReport): string {
+  const types = Object.entries(memory.kvBytesPer1kTokens).map(([type, bytes]) => {
+    return `${formatBytes(bytes)} (${type})`;
+  });
+  return `${types.join(", ")} for each 1024 tokens`;
+}
