@@ -78,10 +78,11 @@ function describeTemplate(facts: TemplateFacts): string {
   ].join(", ");
 }
 
-/** `22.5 MiB (f16), 45.0 MiB (f32) for each 1024 tokens` */
+/** `f16 22.5 MiB for each 1024 tokens, f32 45.0 MiB for each 1024 tokens` */
 function describeKv({ memory }: InspectionReport): string {
-  const types = Object.entries(memory.kvBytesPer1kTokens).map(([type, bytes]) => {
-    return `${formatBytes(bytes)} (${type})`;
+  const types = memory.kv.map(({ type, bytesPer1kTokens, windowBytes }) => {
+    const windows = windowBytes === 0 ? "" : ` and ${formatBytes(windowBytes)} of windows`;
+    return `${type} ${formatBytes(bytesPer1kTokens)} for each 1024 tokens${windows}`;
   });
-  return `${types.join(", ")} for each 1024 tokens`;
+  return types.join(", ");
 }

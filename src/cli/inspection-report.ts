@@ -33,11 +33,19 @@ export interface InspectionReport {
   readonly warning?: string;
   readonly memory: {
     readonly weightBytes: number;
-    /** For each 1024 tokens of a sequence, by KV type. */
-    readonly kvBytesPer1kTokens: Readonly<Record<string, number>>;
+    /** Of a sequence, by KV type. */
+    readonly kv: readonly KvReport[];
   };
   /** Why it would not be loaded here: all that can be told at once. */
   readonly refusals: readonly Refusal[];
+}
+
+export interface KvReport {
+  readonly type: string;
+  /** For each 1024 tokens, in the layers that see all of them. */
+  readonly bytesPer1kTokens: number;
+  /** In the layers with a sliding window, however long the sequence gets. */
+  readonly windowBytes: number;
 }
 
 export interface TypeShare {
@@ -110,7 +118,13 @@ export function reportInspection(
     ...(model?.chatWarning !== undefined && { warning: model.chatWarning }),
     memory: {
       weightBytes: inspection.weightBytes,
-      kvBytesPer1kTokens: { f16: inspection.kvBytesPerToken * TOKENS_PER_1K },
+      kv: [
+        {
+          type: "f16",
+          bytesPer1kTokens: inspection.kvBytesPerToken * TOKENS_PER_1K,
+          windowBytes: inspection.kvWindowBytes,
+        },
+      ],
     },
     refusals: [...engineRefusals(inspection), ...text.refusals, ...memory.refusals],
   };

@@ -3,9 +3,15 @@ import { ExitError, usageError } from "../base/exit-error.ts";
 import { formatBytes } from "../base/format.ts";
 import type { Config } from "../config/load-config.ts";
 import { fetchModel } from "../models/fetch-model.ts";
+import { cachedHubModels } from "../models/hub-cache.ts";
 import { loadManifest } from "../models/manifest.ts";
 import { isCached } from "../models/model-cache.ts";
-import { pathOnDisk, resolveDownloadable, resolveModel } from "../models/resolve-model.ts";
+import {
+  pathOnDisk,
+  resolveDownloadable,
+  resolveModel,
+  weightBytesAt,
+} from "../models/resolve-model.ts";
 import type { ModelInspection } from "../native/addon-types.ts";
 import { loadAddon } from "../native/load-addon.ts";
 import { describeReport } from "./describe-report.ts";
@@ -19,6 +25,9 @@ export function listModels({ model: { modelsDir } }: Config): void {
     const isDefault = model.default === true ? ", default" : "";
     const facts = [formatBytes(model.bytes), model.license.name, state + isDefault];
     process.stdout.write(`${model.id}  ${facts.join(", ")}\n`);
+  }
+  for (const { name, path } of cachedHubModels(modelsDir)) {
+    process.stdout.write(`${name}  ${formatBytes(weightBytesAt(path))}, downloaded\n`);
   }
 }
 

@@ -1,3 +1,6 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { ExitError } from "../../../src/base/exit-error.ts";
 import { describeReport } from "../../../src/cli/describe-report.ts";
@@ -33,8 +36,13 @@ describe("the report of a model that loads", () => {
 });
 
 test("every reason is told: the engine's, the tokenizer's and the memory's", () => {
-  const broken = { ...inspection, refusal: "ERR_MODEL_TENSOR: tensor x is missing", metadata: {} };
-  const report = reportInspection(tiny, broken, () => {
+  const emptyFolder = mkdtempSync(path.join(tmpdir(), "warmloop-inspect-"));
+  const broken = {
+    ...inspection,
+    container: "safetensors",
+    refusal: "ERR_MODEL_TENSOR: tensor x is missing",
+  } as const;
+  const report = reportInspection({ id: "broken", path: emptyFolder }, broken, () => {
     throw new ExitError("modelFile", "not enough memory");
   });
   expect(report.refusals.map(({ code }) => code)).toEqual([

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { fetchHubModel } from "../../../src/models/fetch-hub-model.ts";
-import { cachedHubModel } from "../../../src/models/hub-cache.ts";
+import { cachedHubModel, cachedHubModels } from "../../../src/models/hub-cache.ts";
 import { parseHubReference } from "../../../src/models/hub-reference.ts";
 import { makeFetchOptions, type TestFetchOptions } from "./fetch-options.ts";
 import { COMMIT, sha256, TestHub, type TestHubOptions } from "./test-hub.ts";
@@ -199,6 +199,24 @@ describe("the safetensors of a repository", () => {
       message: expect.stringMatching(/no config\.json; its GGUF files .* model\.gguf/),
     });
   });
+});
+
+test("what is there is listed by its branch, or by its commit", async () => {
+  const options = makeFetchOptions("");
+  expect(cachedHubModels(options.modelsDir)).toEqual([]);
+  await using hub = await startHub();
+  const here = { ...options, hubUrl: hub.url };
+  await pull("hf:o/r", here);
+  await pull("hf:o/r/split-00002-of-00002.gguf", here);
+  await pull(`hf:o/r@${COMMIT}/model.gguf`, here);
+  const names = () => cachedHubModels(options.modelsDir).map(({ name }) => name);
+  expect(names()).toEqual([
+    "hf:o/r@main",
+    "hf:o/r@main/model.gguf",
+    "hf:o/r@main/split-00001-of-00002.gguf",
+  ]);
+  rmSync(fileUnder(options, "refs/main"));
+  expect(names()[0]).toBe(`hf:o/r@${COMMIT}`);
 });
 
 describe("a hub that does not give it", () => {
