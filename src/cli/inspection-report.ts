@@ -126,7 +126,7 @@ export function reportInspection(
         },
       ],
     },
-    refusals: [...engineRefusals(inspection), ...text.refusals, ...memory.refusals],
+    refusals: [...inspection.refusals, ...text.refusals, ...memory.refusals],
   };
 }
 
@@ -148,11 +148,6 @@ export function refusalOf(error: unknown): Refusal {
     code,
     message: message.startsWith(`${code}: `) ? message.slice(code.length + 2) : message,
   };
-}
-
-function engineRefusals({ refusal }: ModelInspection): Refusal[] {
-  const [, code = "", message = ""] = /^(ERR_\w+): (.*)$/s.exec(refusal ?? "") ?? [];
-  return refusal === undefined ? [] : [{ code, message }];
 }
 
 function sumByType(tensors: readonly TensorSummary[]): TypeShare[] {

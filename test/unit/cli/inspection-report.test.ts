@@ -40,7 +40,7 @@ test("every reason is told: the engine's, the tokenizer's and the memory's", () 
   const broken = {
     ...inspection,
     container: "safetensors",
-    refusal: "ERR_MODEL_TENSOR: tensor x is missing",
+    refusals: [{ code: "ERR_MODEL_TENSOR", message: "tensor x is missing" }],
   } as const;
   const report = reportInspection({ id: "broken", path: emptyFolder }, broken, () => {
     throw new ExitError("modelFile", "not enough memory");
