@@ -28,6 +28,9 @@ wl::Result<Weights> weights_of(const HfModel& model) {
   return map_weights(model.file(), config_of(model));
 }
 
+/// The entries point into the model.
+wl::Result<Weights> weights_of(HfModel&& model) = delete;
+
 std::vector<int> windows_of(const HfModel& model) {
   std::vector<int> windows;
   for (const LayerConfig& layer : config_of(model).layers) windows.push_back(layer.window);
@@ -202,14 +205,16 @@ WL_TEST("hf architectures: phi3 has longrope and a share of each head that rotat
 }
 
 WL_TEST("hf architectures: phi3's fused rows come apart in order") {
-  const auto weights = weights_of(tiny_hf("phi3")).value();
+  const HfModel model = tiny_hf("phi3");
+  const auto weights = weights_of(model).value();
   WL_CHECK_EQ(floats_of(weights, "blk.0.attn_k.weight")[0], 16 * 32.0f);
   WL_CHECK_EQ(floats_of(weights, "blk.0.attn_v.weight")[0], 24 * 32.0f);
   WL_CHECK_EQ(floats_of(weights, "blk.1.ffn_up.weight")[0], 64 * 32.0f);
 }
 
 WL_TEST("hf architectures: gpt-oss' unquantised experts are transposed, gate and up taking turns") {
-  const auto weights = weights_of(tiny_hf("gpt_oss", 1)).value();
+  const HfModel model = tiny_hf("gpt_oss", 1);
+  const auto weights = weights_of(model).value();
   // gate_up_proj [3, 32, 128]: input i of row r of gate is element (i, 2r), of up (i, 2r + 1).
   const auto element = [](int expert, int input, int output) {
     return static_cast<float>((expert * 32 + input) * 128 + output);
@@ -316,7 +321,8 @@ WL_TEST("hf architectures: smollm3's layers without rope, listed or every so man
 }
 
 WL_TEST("hf architectures: olmo2's norms and granite's constants") {
-  const auto weights = weights_of(tiny_hf("olmo2")).value();
+  const HfModel model = tiny_hf("olmo2");
+  const auto weights = weights_of(model).value();
   WL_CHECK_EQ(weights.at("blk.0.attn_q_norm.weight").cols, 16);
   WL_CHECK(!weights.contains("blk.0.ffn_norm.weight"));
   HfModel granite = tiny_hf("granite");
