@@ -93,6 +93,18 @@ Napi::Array refusals_to_js(Napi::Env env, const std::vector<Error>& refusals) {
   return out;
 }
 
+Napi::Array kv_costs_to_js(Napi::Env env, const std::vector<models::KvCost>& costs) {
+  Napi::Array out = Napi::Array::New(env, costs.size());
+  for (size_t i = 0; i < costs.size(); ++i) {
+    Napi::Object entry = Napi::Object::New(env);
+    entry.Set("type", costs[i].type);
+    entry.Set("bytesPerToken", static_cast<double>(costs[i].memory.per_token));
+    entry.Set("windowBytes", static_cast<double>(costs[i].memory.windows));
+    out.Set(static_cast<uint32_t>(i), entry);
+  }
+  return out;
+}
+
 void set_features(Napi::Object* out, const models::ModelConfig& config) {
   const auto slides = [](const models::LayerConfig& layer) { return layer.window > 0; };
   const auto sliding = std::find_if(config.layers.begin(), config.layers.end(), slides);
@@ -121,8 +133,7 @@ Napi::Object to_js(Napi::Env env, const models::Inspection& inspection) {
   out.Set("headDim", config.head_dim);
   out.Set("vocab", config.vocab);
   out.Set("weightBytes", static_cast<double>(inspection.weight_bytes));
-  out.Set("kvBytesPerToken", static_cast<double>(inspection.kv_memory.per_token));
-  out.Set("kvWindowBytes", static_cast<double>(inspection.kv_memory.windows));
+  out.Set("kvCosts", kv_costs_to_js(env, inspection.kv_costs));
   out.Set("tensors", tensors_to_js(env, inspection.tensors));
   out.Set("metadata", metadata_to_js(env, inspection));
   set_features(&out, config);

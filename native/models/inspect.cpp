@@ -27,7 +27,9 @@ Result<Inspection> inspect_model(const std::string& path) {
   ConfigReading reading = check_model_config(file);
   const ModelConfig& config = reading.config;
   if (reading.problems.empty()) {
-    inspection.kv_memory = kv_memory(config, backend::KvDType::kF16);
+    inspection.kv_costs = {{"f16", kv_memory(config, backend::KvDType::kF16)},
+                           {"q8_0", kv_memory(config, backend::KvDType::kQ8_0)},
+                           {"f32", kv_memory(config, backend::KvDType::kF32)}};
   }
   // Without a sound configuration the tensors' shapes cannot be judged, their types can.
   append(reading.problems.empty() ? check_weights(file, config).problems : check_types(file),

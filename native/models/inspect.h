@@ -18,11 +18,17 @@ struct TensorSummary {
   size_t num_bytes = 0;
 };
 
+/// What the KV cache of one type costs a sequence.
+struct KvCost {
+  std::string type;  // "f16", "q8_0", "f32", as the option names it
+  KvMemory memory;
+};
+
 struct Inspection {
   loader::Container container = loader::Container::kGguf;
   ModelConfig config;  // config.arch is empty when the architecture is refused
   int64_t weight_bytes = 0;
-  KvMemory kv_memory;  // at f16
+  std::vector<KvCost> kv_costs;  // one a KV type; empty without a sound configuration
   std::vector<TensorSummary> tensors;
   std::map<std::string, loader::MetaValue> metadata;  // GGUF keys; safetensors: empty
   std::vector<Error> refusals;  // why it would not load, all that can be told; empty when it would

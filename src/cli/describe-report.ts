@@ -37,15 +37,22 @@ export function describeReport(report: InspectionReport): string[] {
     .map(([name, value]) => `${`${name}:`.padEnd(15)}${printable(value)}`);
 }
 
-function describeShape({ shape, context }: InspectionReport): [string, string][] {
+function describeShape({ shape, features, context }: InspectionReport): [string, string][] {
   const { layers, hidden, feedForward, vocabulary, heads, kvHeads, headDim } = shape;
+  const { ropeScaling, slidingWindow, slidingLayers, experts, expertsUsed } = features;
+  const attention = [`${heads} heads on ${kvHeads} KV heads of ${headDim}`];
+  if (slidingLayers > 0) attention.push(`${slidingLayers} layers see ${slidingWindow} tokens back`);
+  if (ropeScaling !== "" && ropeScaling !== "none") attention.push(`rope scaling ${ropeScaling}`);
   return [
     ["context", `${context} tokens`],
     [
       "shape",
       `${layers} layers, hidden ${hidden}, feed-forward ${feedForward}, vocabulary ${vocabulary}`,
     ],
-    ["attention", `${heads} heads on ${kvHeads} KV heads of ${headDim}`],
+    ["attention", attention.join(", ")],
+    ...(experts === 0
+      ? []
+      : ([["experts", `${experts}, ${expertsUsed} for each token`]] as [string, string][])),
   ];
 }
 

@@ -22,6 +22,16 @@ export interface InspectionReport {
     readonly headDim: number;
     readonly vocabulary: number;
   };
+  readonly features: {
+    /** "none", "linear", "llama3", "yarn", "longrope". */
+    readonly ropeScaling: string;
+    /** Keys that a query of a sliding layer sees, and how many layers slide: 0 without such. */
+    readonly slidingWindow: number;
+    readonly slidingLayers: number;
+    /** 0 for a dense model. */
+    readonly experts: number;
+    readonly expertsUsed: number;
+  };
   readonly tensors: {
     readonly count: number;
     /** Most bytes first. */
@@ -112,21 +122,29 @@ export function reportInspection(
       headDim,
       vocabulary: vocab,
     },
+    features: reportFeatures(inspection),
     tensors: { count: inspection.tensors.length, types: sumByType(inspection.tensors) },
     ...(model && { tokenizer: reportTokenizer(model.tokenizer, inspection) }),
     ...(model?.chatTemplate && { chatTemplate: templateFacts(model.chatTemplate) }),
     ...(model?.chatWarning !== undefined && { warning: model.chatWarning }),
     memory: {
       weightBytes: inspection.weightBytes,
-      kv: [
-        {
-          type: "f16",
-          bytesPer1kTokens: inspection.kvBytesPerToken * TOKENS_PER_1K,
-          windowBytes: inspection.kvWindowBytes,
-        },
-      ],
+      kv: inspection.kvCosts.map(({ type, bytesPerToken, windowBytes }) => {
+        return { type, bytesPer1kTokens: bytesPerToken * TOKENS_PER_1K, windowBytes };
+      }),
     },
     refusals: [...inspection.refusals, ...text.refusals, ...memory.refusals],
+  };
+}
+
+function reportFeatures(inspection: ModelInspection): InspectionReport["features"] {
+  const { ropeScaling, slidingWindow, numSlidingLayers, numExperts, numExpertsUsed } = inspection;
+  return {
+    ropeScaling,
+    slidingWindow,
+    slidingLayers: numSlidingLayers,
+    experts: numExperts,
+    expertsUsed: numExpertsUsed,
   };
 }
 

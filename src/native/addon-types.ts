@@ -159,6 +159,15 @@ export interface ModelRefusal {
 }
 
 /** What `models inspect` and the tokenizer need of a checkpoint, without loading weights. */
+/** KV bytes of one sequence. */
+export interface KvCost {
+  readonly type: EngineOptions["kvType"];
+  /** In the layers that see all tokens. */
+  readonly bytesPerToken: number;
+  /** In all other layers, once their windows are full. */
+  readonly windowBytes: number;
+}
+
 export interface ModelInspection {
   readonly container: "gguf" | "safetensors";
   /** Empty when the architecture is not one this build runs; `refusals` say why. */
@@ -172,10 +181,8 @@ export interface ModelInspection {
   readonly headDim: number;
   readonly vocab: number;
   readonly weightBytes: number;
-  /** KV bytes of one token at f16, in the layers that see all tokens. */
-  readonly kvBytesPerToken: number;
-  /** KV bytes of one sequence at f16 in all other layers, once their windows are full. */
-  readonly kvWindowBytes: number;
+  /** One a KV type, the default first; empty when the configuration is refused. */
+  readonly kvCosts: readonly KvCost[];
   readonly tensors: readonly TensorSummary[];
   /**
    * GGUF metadata by key (string arrays, numeric arrays as Float64Array), but for arrays as long as a

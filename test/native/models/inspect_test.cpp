@@ -17,7 +17,12 @@ WL_TEST("inspect: a model that runs shows sizes, tensors and metadata") {
   WL_CHECK_EQ(inspection.config.arch, "llama");
   WL_CHECK_EQ(inspection.tensors.size(), size_t{20});
   WL_CHECK_EQ(inspection.tensors[0].type, "F32");
-  WL_CHECK_EQ(inspection.kv_memory.per_token, 2 * (2 + 16) * 2);  // rows of V are padded to 16
+  WL_CHECK_EQ(inspection.kv_costs.size(), size_t{3});
+  WL_CHECK_EQ(inspection.kv_costs[0].type, "f16");
+  // Two layers of one KV head; rows of V are padded to 16.
+  WL_CHECK_EQ(inspection.kv_costs[0].memory.per_token, 2 * (2 + 16) * 2);
+  WL_CHECK_EQ(inspection.kv_costs[2].type, "f32");
+  WL_CHECK_EQ(inspection.kv_costs[2].memory.per_token, 2 * (2 + 16) * 4);
   WL_CHECK(inspection.metadata.contains("tokenizer.ggml.tokens"));
   WL_CHECK(inspection.refusals.empty());
 }

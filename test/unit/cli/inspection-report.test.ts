@@ -27,12 +27,38 @@ describe("the report of a model that loads", () => {
     expect(report.tokenizer?.endOfGeneration.length).toBeGreaterThan(0);
   });
 
+  test("has what the KV cache costs with each type", () => {
+    const [f16, q8, f32] = report.memory.kv;
+    expect([f16?.type, q8?.type, f32?.type]).toEqual(["f16", "q8_0", "f32"]);
+    expect(f32?.bytesPer1kTokens).toBe(2 * (f16?.bytesPer1kTokens ?? 0));
+    expect(q8?.bytesPer1kTokens).toBeLessThan(f16?.bytesPer1kTokens ?? 0);
+  });
+
   test("is printed one fact a line", () => {
     const lines = describeReport(report);
     expect(lines).toContainEqual(expect.stringMatching(/^architecture: +llama$/));
     expect(lines).toContainEqual(expect.stringMatching(/^tensors: .*F16 .*KiB/));
     expect(lines).not.toContainEqual(expect.stringMatching(/^refused/));
   });
+});
+
+test("windows, experts and a scaled rope are told where there are any", () => {
+  const special = {
+    ...inspection,
+    slidingWindow: 128,
+    numSlidingLayers: 12,
+    ropeScaling: "yarn",
+    numExperts: 32,
+    numExpertsUsed: 4,
+    kvCosts: [{ type: "f16", bytesPerToken: 1024, windowBytes: 3 << 20 }],
+  } as const;
+  const lines = describeReport(reportInspection(tiny, special, fits));
+  expect(lines).toContainEqual(
+    expect.stringMatching(/^attention: .*, 12 layers see 128 tokens back, rope scaling yarn$/),
+  );
+  expect(lines).toContain("experts:       32, 4 for each token");
+  expect(lines).toContainEqual(expect.stringMatching(/^KV cache: .* and 3\.0 MiB of windows$/));
+  expect(describeReport(reportInspection(tiny, inspection, fits)).join()).not.toMatch(/experts/);
 });
 
 test("every reason is told: the engine's, the tokenizer's and the memory's", () => {
