@@ -3,7 +3,8 @@
  * them), so this runs the parsed program in an environment of its own.
  */
 
-import { Environment, Interpreter, Template } from "@huggingface/jinja";
+import { Environment, Template } from "@huggingface/jinja";
+import { BoundedInterpreter, MAX_ELEMENTS } from "./bounded-interpreter.ts";
 import { strftime } from "./strftime.ts";
 import { TemplateError } from "./text-errors.ts";
 
@@ -32,7 +33,7 @@ export class JinjaProgram {
       for (const [name, value] of Object.entries({ ...globals, ...variables })) {
         if (value !== undefined) scope.set(name, value);
       }
-      return String(new Interpreter(scope).run(this.#program).value);
+      return String(new BoundedInterpreter(scope).run(this.#program).value);
     });
   }
 
@@ -55,6 +56,8 @@ function guarded<T>(work: () => T): T {
 function range(first: number, second?: number, step = 1): readonly number[] {
   const [from, to] = second === undefined ? [0, first] : [first, second];
   const length = Math.max(0, Math.ceil((to - from) / step));
+  if (!(length <= MAX_ELEMENTS))
+    throw new TemplateError(`range() of ${length} numbers is too long`);
   return Array.from({ length }, (_, i) => from + i * step);
 }
 

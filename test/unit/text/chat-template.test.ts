@@ -211,6 +211,27 @@ describe("errors and dates", () => {
     expect(() => templateOf(broken)).toThrow(TemplateError);
   });
 
+  test.each([
+    ["{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}", /steps/],
+    [
+      "{% set ns = namespace(x=[1]) %}{% for a in range(99) %}{% set ns.x = ns.x + ns.x %}{% endfor %}",
+      /list/,
+    ],
+    [
+      "{% set ns = namespace(x='aa') %}{% for a in range(99) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}",
+      /text/,
+    ],
+    ["{{ range(1000000000) }}", /range/],
+    ["{{ range(0, 5, 0) }}", /range/],
+  ])(
+    "a template that would hang the server or fill its memory is refused: %s",
+    (source, message) => {
+      const hungry = new JinjaProgram(source);
+      expect(() => hungry.render({}, new Date(0))).toThrow(TemplateError);
+      expect(() => hungry.render({}, new Date(0))).toThrow(message);
+    },
+  );
+
   test("strftime_now tells the date of the lane", () => {
     const dated = templateOf("{{ strftime_now('%d %B %Y, %H:%M') }}");
     const date = new Date("2025-01-02T03:04:05Z");

@@ -1,0 +1,70 @@
+// `npm run fuzz -- TARGET [SECONDS]`: builds a target if need be, makes its seeds and runs it. README.md
+// beside this file says what the targets are. Exit 1 when something was found.
+import { spawnSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import path from "node:path";
+import { writeSeeds } from "./seeds.mjs";
+
+const ROOT = path.resolve(import.meta.dirname, "..");
+const BUILD = path.join(ROOT, "native/build-fuzz");
+const SCRATCH = path.join(import.meta.dirname, "scratch");
+const NATIVE_TARGETS = ["gguf", "safetensors"];
+const DEFAULT_SECONDS = "600";
+const MAX_INPUT_BYTES = 1 << 20;
+
+const [target, seconds = DEFAULT_SECONDS] = process.argv.slice(2);
+if (target === "templates") runTemplates();
+else if (NATIVE_TARGETS.includes(target)) runNative(target);
+else {
+  console.error(`usage: npm run fuzz -- ${[...NATIVE_TARGETS, "templates"].join("|")} [SECONDS]`);
+  process.exit(2);
+}
+
+function run(command, args, options = {}) {
+  const { status, error } = spawnSync(command, args, { cwd: ROOT, stdio: "inherit", ...options });
+  if (error !== undefined) console.error(`fuzz: ${command}: ${error.message}`);
+  if (status !== 0) process.exit(1);
+}
+
+/** clang 16 is the first that takes the ranges of GCC 12's library. */
+function clang() {
+  const found = ["clang++-16", "clang++-19", "clang++"].find(
+    (name) => spawnSync(name, ["--version"]).status === 0,
+  );
+  if (found !== undefined) return found;
+  console.error("fuzz: clang++ is missing (Debian package clang-16)");
+  return process.exit(1);
+}
+
+function runNative(name) {
+  const compiler = clang();
+  const options = [
+    "-DWL_FUZZ=ON",
+    "-DCMAKE_BUILD_TYPE=None", // asserts stay on
+    "-DCMAKE_CXX_FLAGS=-O1 -g1",
+    `-DCMAKE_CXX_COMPILER=${compiler}`,
+  ];
+  run("cmake", ["-S", "native", "-B", BUILD, ...options]);
+  const jobs = String(availableParallelism());
+  run("cmake", ["--build", BUILD, "--target", `${name}_target`, "--parallel", jobs]);
+  const corpus = path.join(SCRATCH, name, "corpus");
+  const seeds = path.join(SCRATCH, name, "seeds");
+  mkdirSync(corpus, { recursive: true });
+  writeSeeds(name, seeds);
+  run(path.join(BUILD, `${name}_target`), [
+    corpus,
+    seeds,
+    `-max_total_time=${seconds}`,
+    `-max_len=${MAX_INPUT_BYTES}`,
+    `-artifact_prefix=${path.join(SCRATCH, name)}/`,
+    "-timeout=60",
+    "-rss_limit_mb=4096",
+    "-print_final_stats=1",
+  ]);
+}
+
+function runTemplates() {
+  const script = path.join(import.meta.dirname, "templates.ts");
+  run(process.execPath, ["--import", "tsx", script, seconds]);
+}
