@@ -1,5 +1,5 @@
 // `npm run fuzz -- TARGET [SECONDS]`: builds a target if need be, makes its seeds and runs it. README.md
-// beside this file says what the targets are. Exit 1 when something was found.
+// beside this file says what the targets are. Exit 1 when something was found. Runs under tsx.
 import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -9,7 +9,7 @@ import { writeSeeds } from "./seeds.mjs";
 const ROOT = path.resolve(import.meta.dirname, "..");
 const BUILD = path.join(ROOT, "native/build-fuzz");
 const SCRATCH = path.join(import.meta.dirname, "scratch");
-const NATIVE_TARGETS = ["gguf", "safetensors"];
+const NATIVE_TARGETS = ["gguf", "safetensors", "tokenizer"];
 const DEFAULT_SECONDS = "600";
 const MAX_INPUT_BYTES = 1 << 20;
 

@@ -3,6 +3,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { gunzipSync } from "node:zlib";
+import { metadataOnly } from "../test/gguf-metadata.ts";
 
 const ROOT = path.resolve(import.meta.dirname, "..");
 
@@ -123,7 +124,29 @@ function tinyFolder() {
   };
 }
 
-const SEEDS = { gguf: ggufSeeds, safetensors: safetensorsSeeds };
+/** tokenizer_target.cpp has the layout: a length of 32 bits, a vocabulary, a text to encode. */
+function tokenizerSeeds() {
+  const root = path.join(ROOT, "test/golden/tokenizers");
+  const texts = ["Hello  world!\n\n123 don't é🙂 <|im_end|> \t x", "".padEnd(300, "ab "), ""];
+  const vocabularies = [
+    ...listOrNone(root).map((name) => ({
+      name,
+      bytes: readFileSync(path.join(root, name, "tokenizer.json")),
+    })),
+    // Tensors say nothing to a tokenizer: metadata is all that is kept.
+    ...ggufSeeds().map(({ name, bytes }) => ({ name, bytes: metadataOnly(bytes) })),
+  ];
+  return vocabularies.map(({ name, bytes }, index) => {
+    const length = Buffer.alloc(4);
+    length.writeUInt32LE(bytes.length);
+    return {
+      name,
+      bytes: Buffer.concat([length, bytes, Buffer.from(texts[index % texts.length])]),
+    };
+  });
+}
+
+const SEEDS = { gguf: ggufSeeds, safetensors: safetensorsSeeds, tokenizer: tokenizerSeeds };
 
 /** Writes the seeds of a target into a folder. */
 export function writeSeeds(target, folder) {

@@ -34,6 +34,14 @@ export function editMetadata(file: Buffer, key: string, edit: MetadataEdit): Buf
   return Buffer.concat([head, padding, file.subarray(align(headEnd))]);
 }
 
+/** The file's metadata alone: a GGUF file without tensors. */
+export function metadataOnly(file: Buffer): Buffer {
+  const values = [...new Reader(file).metadata().values()];
+  const head = Buffer.from(file.subarray(0, values.at(-1)?.end));
+  head.writeBigUInt64LE(0n, 8);
+  return Buffer.concat([head, Buffer.alloc(align(head.length) - head.length)]);
+}
+
 function align(offset: number): number {
   return Math.ceil(offset / ALIGNMENT) * ALIGNMENT;
 }

@@ -41,6 +41,15 @@ export function bodyOf(request: FastifyRequest): Buffer {
   return Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
 }
 
+export function contextOf(request: FastifyRequest, transport: Transport): TurnContext {
+  return {
+    tenant: request.tenant,
+    transport,
+    receivedBytes: bodyOf(request).byteLength,
+    receivedMs: request.receivedMs,
+  };
+}
+
 /** @throws {ApiError} also when the response failed: the client has seen no `response.created` */
 export async function answerWithObject(
   exchange: HttpExchange,
@@ -128,14 +137,8 @@ async function runAll(
   transport: Transport,
   emit: (event: ResponseEvent, index: number) => void,
 ): Promise<readonly ResponseObject[]> {
-  const { request } = exchange;
   const controller = controllerOf(exchange);
-  const context: TurnContext = {
-    tenant: request.tenant,
-    transport,
-    receivedBytes: bodyOf(request).byteLength,
-    receivedMs: request.receivedMs,
-  };
+  const context = contextOf(exchange.request, transport);
   try {
     return await Promise.all(
       runs.map((run, index) => {

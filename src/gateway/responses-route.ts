@@ -1,4 +1,7 @@
-/** `POST /v1/responses`: one JSON object, or the events as SSE. */
+/**
+ * `POST /v1/responses`: one JSON object, or the events as SSE. And `/v1/responses/input_tokens`: how many
+ * tokens the prompt of such a request has.
+ */
 import type { FastifyInstance } from "fastify";
 import { parseJsonObject } from "../protocol/parse-json.ts";
 import { parseResponsesRequest } from "../protocol/responses-request.ts";
@@ -7,6 +10,7 @@ import {
   answerWithEvents,
   answerWithObject,
   bodyOf,
+  contextOf,
   type ExchangeServices,
 } from "./http-exchange.ts";
 import { requireModel } from "./model-lookup.ts";
@@ -23,5 +27,13 @@ export function addResponsesRoute(app: FastifyInstance, services: ExchangeServic
       transport: "sse",
       write: (event, stream) => stream.send(event, event.type),
     });
+  });
+
+  app.post("/v1/responses/input_tokens", async (request) => {
+    const session = services.state.requireSession();
+    const parsed = parseResponsesRequest(parseJsonObject(bodyOf(request)), "http");
+    requireModel(session, parsed.model);
+    const inputTokens = await session.countInputTokens(parsed, contextOf(request, "http"));
+    return { object: "response.input_tokens", input_tokens: inputTokens };
   });
 }

@@ -8,7 +8,6 @@ interface Route {
 }
 
 const UNSUPPORTED: readonly Route[] = [
-  { methods: ["POST"], path: "/v1/responses/input_tokens" },
   { methods: ["POST"], path: "/v1/responses/compact" },
   { methods: ["GET", "DELETE"], path: "/v1/responses/:id" },
   { methods: ["POST"], path: "/v1/responses/:id/cancel" },
@@ -23,6 +22,7 @@ const SERVED: readonly Route[] = [
   { methods: ["GET"], path: "/v1/models" },
   { methods: ["GET"], path: "/v1/models/:id" },
   { methods: ["POST"], path: "/v1/responses" },
+  { methods: ["POST"], path: "/v1/responses/input_tokens" },
   { methods: ["POST"], path: "/v1/chat/completions" },
   { methods: ["POST"], path: "/v1/completions" },
 ];

@@ -87,6 +87,12 @@ class Session implements SessionService {
     return outcome.response;
   }
 
+  async countInputTokens(request: ResponsesRequest, context: TurnContext): Promise<number> {
+    this.#options.metrics.recordReceived(context.transport, context.receivedBytes);
+    const { turn } = await this.#prepare(request, context);
+    return turn.prompt.tokens.length;
+  }
+
   async prepareCompletion({ prompt, request, echo }: CompletionTurn): Promise<RunResponse> {
     const { metrics, textModel, endpoint, clock } = this.#options;
     const prepared = {

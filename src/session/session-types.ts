@@ -64,6 +64,8 @@ export interface SessionService {
     emit: (event: ResponseEvent) => void,
     signal: AbortSignal,
   ): Promise<ResponseObject>;
+  /** Tokens of the prompt that `createResponse` would run. @throws {ApiError} */
+  countInputTokens(request: ResponsesRequest, context: TurnContext): Promise<number>;
   /**
    * Encodes a raw prompt and returns what continues it: no template, no tools, no parent, and nothing
    * can continue from the response. @throws {ApiError} for a prompt that cannot be continued

@@ -72,6 +72,13 @@ test("a chain over HTTP reuses what was computed", async () => {
   );
 });
 
+test("input tokens can be counted beforehand", async () => {
+  const request = { model: sdk.model, input: FRANCE.question };
+  const { input_tokens } = await sdk.client.responses.inputTokens.count(request);
+  const response = await sdk.client.responses.create({ ...request, ...greedy });
+  expect(input_tokens).toBe(response.usage?.input_tokens);
+});
+
 test("the token cap ends a response as incomplete, in the stream helper too", async () => {
   const stream = sdk.client.responses.stream({
     model: sdk.model,

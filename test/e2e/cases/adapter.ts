@@ -9,7 +9,7 @@ import { pathToFileURL } from "node:url";
 import { loadAddon } from "../../../src/native/load-addon.ts";
 import { loadTextModel } from "../../../src/text/load-text-model.ts";
 import { CliProcess, runCli, startServer as startCli } from "../cli-process.ts";
-import { type FileCase, writeMutatedModels } from "./mutated-model.ts";
+import { type FileCase, unpackModel, writeMutatedModels } from "./mutated-model.ts";
 
 interface ServerWish {
   readonly flags: readonly string[];
@@ -114,6 +114,39 @@ function detokenize(model: string, names: readonly string[]) {
   }
 }
 
+// ---- Kind `engine`: parts of the engine, without a server
+
+interface EngineInput {
+  readonly model: string;
+  readonly script_ids?: readonly ("text" | "unused id" | "control id")[];
+}
+
+/** Texts of the fixture's vocabulary that stand for the kinds of tokens a case names. */
+const TOKEN_KINDS = {
+  text: "a",
+  "unused id": "<unused0>",
+  "control id": "<start_of_turn>",
+} as const;
+
+function engineHook(
+  input: EngineInput,
+  { id, shared }: { readonly id: string; readonly shared: string },
+) {
+  const { model: base, script_ids: kinds } = input;
+  if (kinds === undefined)
+    return { skip: `${id} is a test of its own; see test/engine and test/unit` };
+  const model = unpackModel(`${base}/Q8_0`, shared);
+  const { tokenizer, createOutputDecoder } = loadTextModel(model, loadAddon().inspectModel(model));
+  const oneToken = { parseSpecial: true, addBos: false };
+  const ids = kinds.flatMap((kind) => [...tokenizer.encodePlain(TOKEN_KINDS[kind], oneToken)]);
+  const decoder = createOutputDecoder({ stop: [] });
+  const events = ids.flatMap((token) => decoder.push(Int32Array.of(token)));
+  const text = [...events, ...decoder.finish()]
+    .map((event) => (event.type === "text" ? event.delta : ""))
+    .join("");
+  return { text, output_tokens: decoder.numTokens };
+}
+
 // ---- Kind `cli`: the command itself, with options that cannot be
 
 interface CliInput {
@@ -133,4 +166,4 @@ async function cliHook({ variants }: CliInput, { id }: { readonly id: string }) 
   return results;
 }
 
-export const hooks = { file: fileHook, cli: cliHook };
+export const hooks = { file: fileHook, cli: cliHook, engine: engineHook };

@@ -39,7 +39,8 @@ export function writeMutatedModels({ base, mutate }: FileCase, sharedFolder: str
   });
 }
 
-function unpackModel(base: string, sharedFolder: string): string {
+/** A fixture model as a file or folder of its own. `base` is as in a case. */
+export function unpackModel(base: string, sharedFolder: string): string {
   const [name = "", variant = ""] = base.replace(/^fixture:/, "").split("/");
   const source = path.join(sharedFolder, "fixtures", "models", name);
   const target = mkdtempSync(path.join(tmpdir(), "warmloop-case-"));

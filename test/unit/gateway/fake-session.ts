@@ -51,6 +51,10 @@ export class FakeSession implements SessionService {
     return this.#run({ request }, ...where);
   }
 
+  async countInputTokens({ input }: ResponsesRequest): Promise<number> {
+    return input.length;
+  }
+
   async prepareCompletion(completion: CompletionTurn): Promise<RunResponse> {
     const { request, prompt } = completion;
     if ("text" in prompt && prompt.text === "") {

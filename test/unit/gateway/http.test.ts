@@ -105,6 +105,17 @@ describe("responses", () => {
     });
   });
 
+  test("input tokens are counted without a response", async () => {
+    server = await startGateway();
+    const input = [
+      { role: "user", content: "a" },
+      { role: "user", content: "b" },
+    ];
+    const response = await server.post("/v1/responses/input_tokens", { ...ask, input });
+    expect(await response.json()).toEqual({ object: "response.input_tokens", input_tokens: 2 });
+    expect(server.session.turns).toEqual([]);
+  });
+
   test("an error before the first event is an HTTP error on streams too", async () => {
     server = await startGateway();
     server.session.script = () => {
