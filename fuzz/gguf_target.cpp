@@ -13,6 +13,6 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const wl::fuzz::MemoryFile file({data, size});
-  wl::fuzz::try_model(file.path());
+  wl::fuzz::try_model(file.path(), size);
   return 0;
 }

@@ -4,11 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "engine/open_engine.h"
@@ -20,8 +22,12 @@ namespace wl::fuzz {
 
 namespace {
 
-constexpr int64_t kKvBytes = 4 << 20;
-constexpr int kPromptTokens = 20;  // more than a KV block
+constexpr int64_t kKvBytes = 1 << 18;
+constexpr std::array kKvTypes = {backend::KvDType::kF16, backend::KvDType::kQ8_0,
+                                 backend::KvDType::kF32};
+constexpr std::array<std::optional<DType>, 4> kQuantizations = {std::nullopt, DType::kQ8_0,
+                                                                std::nullopt, DType::kQ4_K};
+constexpr int kPromptTokens = 18;  // more than a KV block
 
 [[noreturn]] void broken(const char* what, const std::string& message) {
   std::fprintf(stderr, "broken invariant in %s: %s\n", what, message.c_str());
@@ -65,34 +71,33 @@ class EndCounter {
 };
 
 void generate(engine::Engine& engine, EndCounter& ends, int vocab) {
-  int num_started = 0;
-  for (const int num_tokens : {1, kPromptTokens}) {
-    engine::RequestOptions request;
-    for (int i = 0; i < num_tokens; ++i) request.tokens.push_back(i * 7 % vocab);
-    request.max_output_tokens = 3;
-    request.logits = engine::LogitsMode::kAll;
-    const auto started = engine.submit(std::move(request));
-    check_error("submit", started);  // a context may be too short for the second
-    num_started += started.ok();
-  }
-  ends.wait_for(num_started);
+  engine::RequestOptions request;
+  for (int i = 0; i < kPromptTokens; ++i) request.tokens.push_back(i * 7 % vocab);
+  request.max_output_tokens = 2;
+  request.logits = engine::LogitsMode::kSampled;
+  const auto started = engine.submit(std::move(request));
+  check_error("submit", started);  // the context may be too short for it
+  if (started.ok()) ends.wait_for(1);
 }
 
 }  // namespace
 
-void try_model(const std::string& path) {
+void try_model(const std::string& path, size_t variant) {
   const auto inspection = models::inspect_model(path);
   check_error("inspect_model", inspection);
   engine::OpenOptions options;
   options.model_path = path;
   options.kv_memory_bytes = kKvBytes;
-  options.engine.max_batch_tokens = 64;
+  options.kv_type = kKvTypes[variant % kKvTypes.size()];
+  options.quantization = kQuantizations[variant % kQuantizations.size()];
+  options.engine.max_batch_tokens = 32;
+  options.engine.max_running = 2;
   engine::EngineInfo info;
   EndCounter ends;
   auto opened = engine::open_engine(options, ends.sink(), &info);
   check_error("open_engine", opened);
   if (!opened.ok()) return;
-  if (!inspection.ok() || inspection.value().refusal) {
+  if (!inspection.ok() || !inspection.value().refusals.empty()) {
     broken("inspect_model", "it refuses a model that opens");
   }
   generate(*opened.value(), ends, info.vocab);

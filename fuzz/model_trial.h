@@ -10,9 +10,9 @@
 namespace wl::fuzz {
 
 /// Inspects the checkpoint at `path` as `models inspect` does and opens it as the server does;
-/// refusals are what most inputs get. A model that opens answers two requests. Aborts when a broken
-/// invariant shows: ERR_INTERNAL, or an answer that never ends.
-void try_model(const std::string& path);
+/// refusals are what most inputs get. A model that opens answers one request. `variant` chooses
+/// KV type and quantization. Aborts when a broken invariant shows, such as ERR_INTERNAL.
+void try_model(const std::string& path, size_t variant);
 
 /// A file in memory with these bytes, under a path that others of this process can open.
 class MemoryFile {

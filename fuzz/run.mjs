@@ -1,7 +1,7 @@
 // `npm run fuzz -- TARGET [SECONDS]`: builds a target if need be, makes its seeds and runs it. README.md
 // beside this file says what the targets are. Exit 1 when something was found. Runs under tsx.
 import { spawnSync } from "node:child_process";
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import path from "node:path";
 import { writeSeeds } from "./seeds.mjs";
@@ -47,19 +47,24 @@ function runNative(name) {
   ];
   run("cmake", ["-S", "native", "-B", BUILD, ...options]);
   const jobs = String(availableParallelism());
-  run("cmake", ["--build", BUILD, "--target", `${name}_target`, "--parallel", jobs]);
+  const targets = [`${name}_target`, "tiny_seeds"];
+  run("cmake", ["--build", BUILD, "--target", ...targets, "--parallel", jobs]);
   const corpus = path.join(SCRATCH, name, "corpus");
   const seeds = path.join(SCRATCH, name, "seeds");
   mkdirSync(corpus, { recursive: true });
   writeSeeds(name, seeds);
+  run(path.join(BUILD, "tiny_seeds"), [path.join(SCRATCH, "tiny")]);
+  const tiny = path.join(SCRATCH, "tiny", name);
   run(path.join(BUILD, `${name}_target`), [
     corpus,
     seeds,
+    ...(existsSync(tiny) ? [tiny] : []),
     `-max_total_time=${seconds}`,
     `-max_len=${MAX_INPUT_BYTES}`,
     `-artifact_prefix=${path.join(SCRATCH, name)}/`,
     "-timeout=60",
     "-rss_limit_mb=4096",
+    "-detect_leaks=0", // after each input it would take most of the time; at the end it still happens
     "-print_final_stats=1",
   ]);
 }

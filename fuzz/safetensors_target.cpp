@@ -76,6 +76,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     folder.write("model.safetensors.index.json", index);
   }
   folder.write("model.safetensors", input);
-  wl::fuzz::try_model(folder.path());
+  wl::fuzz::try_model(folder.path(), size);
   return 0;
 }

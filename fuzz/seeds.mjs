@@ -1,5 +1,6 @@
-// Seeds of the native targets, made from the fixture models: those in test/golden, and all of them where
+// Seeds of the native targets from the fixture models: those in test/golden, and all of them where
 // WARMLOOP_TEST_DATA has more. One file a model, the smallest, since structure is what is mutated.
+// tiny_seeds.cpp makes smaller ones; these have vocabularies and block formats.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { gunzipSync } from "node:zlib";
@@ -65,63 +66,12 @@ function safetensorsSeeds() {
     const config = readFileSync(path.join(hf, "config.json"));
     return [{ name: path.basename(folder), config, weights: unpack(path.join(hf, name)) }];
   });
-  return [...folders, { name: "tiny", ...tinyFolder() }].flatMap(({ name, config, weights }) =>
+  return folders.flatMap(({ name, config, weights }) =>
     [false, true].map((hasIndex) => ({
       name: `${name}${hasIndex ? "-index" : ""}`,
       bytes: packFolder(config, weights, hasIndex),
     })),
   );
-}
-
-/** A llama model of one layer, all zeros: small, so that most of its bytes are structure. */
-function tinyFolder() {
-  const [hidden, ffn, vocab] = [32, 64, 32];
-  const config = {
-    model_type: "llama",
-    hidden_size: hidden,
-    intermediate_size: ffn,
-    num_hidden_layers: 1,
-    num_attention_heads: 2,
-    num_key_value_heads: 1,
-    rms_norm_eps: 1e-5,
-    rope_theta: 10000.0,
-    max_position_embeddings: 64,
-    vocab_size: vocab,
-    hidden_act: "silu",
-    tie_word_embeddings: true,
-  };
-  const layer = {
-    "input_layernorm.weight": [hidden],
-    "post_attention_layernorm.weight": [hidden],
-    "self_attn.q_proj.weight": [hidden, hidden],
-    "self_attn.k_proj.weight": [hidden / 2, hidden],
-    "self_attn.v_proj.weight": [hidden / 2, hidden],
-    "self_attn.o_proj.weight": [hidden, hidden],
-    "mlp.gate_proj.weight": [ffn, hidden],
-    "mlp.up_proj.weight": [ffn, hidden],
-    "mlp.down_proj.weight": [hidden, ffn],
-  };
-  const shapes = {
-    "model.embed_tokens.weight": [vocab, hidden],
-    "model.norm.weight": [hidden],
-    ...Object.fromEntries(Object.entries(layer).map(([k, v]) => [`model.layers.0.${k}`, v])),
-  };
-  let at = 0;
-  const header = Object.fromEntries(
-    Object.entries(shapes).map(([name, shape]) => {
-      const numBytes = 2 * shape.reduce((product, size) => product * size, 1);
-      const entry = { dtype: "BF16", shape, data_offsets: [at, at + numBytes] };
-      at += numBytes;
-      return [name, entry];
-    }),
-  );
-  const text = Buffer.from(JSON.stringify(header));
-  const length = Buffer.alloc(8);
-  length.writeBigUInt64LE(BigInt(text.length));
-  return {
-    config: Buffer.from(JSON.stringify(config)),
-    weights: Buffer.concat([length, text, Buffer.alloc(at)]),
-  };
 }
 
 /** tokenizer_target.cpp has the layout: a length of 32 bits, a vocabulary, a text to encode. */

@@ -12,7 +12,7 @@ const BLOCK_STEPS = 5;
 /** Of one list. */
 export const MAX_ELEMENTS = 1_000_000;
 /** Of one text; that of a whole prompt is much shorter. */
-const MAX_CHARACTERS = 256 * 1024 * 1024;
+const MAX_CHARACTERS = 64 * 1024 * 1024;
 
 interface RuntimeValue {
   readonly value: unknown;

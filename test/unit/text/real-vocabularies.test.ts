@@ -24,10 +24,11 @@ const names = FIXTURES
   ? readdirSync(expectedFolder)
       .filter((file) => file !== "strings.json")
       .map((file) => path.basename(file, ".json"))
-  : [];
+  : ["a vocabulary"];
 
 describe("real vocabularies", () => {
   test.for(names)("%s gives the ids of HF", (name, { skip }) => {
+    skip(FIXTURES === undefined, "WARMLOOP_TEST_DATA has the expected ids");
     const file = path.join(folder, name);
     const expected = readJson(path.join(expectedFolder, `${name}.json`)) as Expected;
     const isThere = folder !== "" && existsSync(path.join(file, "tokenizer.json"));
