@@ -227,8 +227,10 @@ describe("errors and dates", () => {
     "a template that would hang the server or fill its memory is refused: %s",
     (source, message) => {
       const hungry = new JinjaProgram(source);
-      expect(() => hungry.render({}, new Date(0))).toThrow(TemplateError);
-      expect(() => hungry.render({}, new Date(0))).toThrow(message);
+      // One render: it takes seconds to reach the bound.
+      expect(() => hungry.render({}, new Date(0))).toThrow(
+        expect.objectContaining({ name: "TemplateError", message: expect.stringMatching(message) }),
+      );
     },
   );
 
