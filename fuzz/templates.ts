@@ -1,12 +1,12 @@
 /**
  * Mutated chat templates and histories through what the server does with them: compile, probe, render.
- * `node --import tsx fuzz/templates.ts SECONDS [SEED]`. Each input runs in a worker with a deadline; a
+ * `node --import tsx fuzz/templates.ts SECONDS [SEED]`. Each input runs in a child process with a deadline; a
  * finding is anything but a rendering or a TemplateError: another error, or no answer in time. Findings
  * are written to fuzz/scratch/templates. The same seed makes the same inputs.
  */
+import { type ChildProcess, fork } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { isMainThread, parentPort, Worker } from "node:worker_threads";
 import { loadTextModel } from "../src/text/load-text-model.ts";
 import { TemplateError } from "../src/text/text-errors.ts";
 import type { ChatMessage, ChatTool } from "../src/text/text-types.ts";
@@ -30,13 +30,10 @@ type Outcome = string;
 
 type Random = () => number;
 
-if (isMainThread) await main();
-else serveInputs();
-
-// ---- Worker: one input at a time
+// ---- Child: one input at a time
 
 function serveInputs(): void {
-  parentPort?.on("message", (input: Input) => parentPort?.postMessage(tryInput(input)));
+  process.on("message", (input: Input) => process.send?.(tryInput(input)));
 }
 
 function tryInput({ source, messages, tools }: Input): Outcome {
@@ -63,39 +60,40 @@ async function main(): Promise<void> {
   const endMs = Date.now() + Number(seconds) * 1000;
   const counts = new Map<string, number>();
   let numFindings = 0;
-  let worker = startWorker();
+  let child = startChild();
   while (Date.now() < endMs) {
     const input = makeInput(sources, random);
-    const outcome = await outcomeOf(worker, input);
+    const outcome = await outcomeOf(child, input);
     const isExpected = outcome === "ok" || outcome === "refused";
     const kind = isExpected ? outcome : "finding";
     counts.set(kind, (counts.get(kind) ?? 0) + 1);
     if (isExpected) continue;
     record(input, outcome, ++numFindings);
-    await worker.terminate();
-    worker = startWorker();
+    child.kill("SIGKILL");
+    child = startChild();
   }
-  await worker.terminate();
+  child.kill("SIGKILL");
   const summary = [...counts].map(([kind, count]) => `${count} ${kind}`).join(", ");
   console.log(`templates: seed ${seed}, ${summary}`);
   process.exitCode = numFindings === 0 ? 0 : 1;
 }
 
-function startWorker(): Worker {
-  return new Worker(new URL(import.meta.url), { resourceLimits: { maxOldGenerationSizeMb: 2048 } });
+function startChild(): ChildProcess {
+  const execArgv = ["--import", "tsx", "--max-old-space-size=2048"];
+  return fork(import.meta.filename, ["child"], { execArgv });
 }
 
-function outcomeOf(worker: Worker, input: Input): Promise<Outcome> {
+function outcomeOf(child: ChildProcess, input: Input): Promise<Outcome> {
   return new Promise((resolve) => {
     const settle = (outcome: Outcome): void => {
       clearTimeout(timer);
-      worker.removeAllListeners();
+      child.removeAllListeners();
       resolve(outcome);
     };
     const timer = setTimeout(() => settle(`no answer in ${DEADLINE_MS} ms`), DEADLINE_MS);
-    worker.once("message", settle);
-    worker.once("error", (error: Error) => settle(`the worker died: ${error.message}`));
-    worker.postMessage(input);
+    child.once("message", settle);
+    child.once("exit", (code, signal) => settle(`the child died: ${signal ?? code}`));
+    child.send(input);
   });
 }
 
@@ -202,3 +200,6 @@ function makeTool(random: Random): ChatTool {
 function pick<T>(options: readonly T[], random: Random): T | undefined {
   return options[Math.floor(random() * options.length)];
 }
+
+if (process.argv[2] === "child") serveInputs();
+else await main();
