@@ -1,4 +1,4 @@
-/** Changes one metadata value of a GGUF v3 file, byte by byte, without asking whether it makes sense. */
+/** Changes metadata and tensors of a GGUF v3 file, byte by byte, without asking whether it makes sense. */
 
 /** Bytes of each fixed-size value type, by its number in the file. */
 const SCALAR_BYTES = [1, 1, 2, 2, 4, 4, 4, 1, undefined, undefined, 8, 8, 8] as const;
@@ -24,7 +24,8 @@ export function editMetadata(file: Buffer, key: string, edit: MetadataEdit): Buf
   const reader = new Reader(file);
   const value = reader.metadata().get(key);
   if (value === undefined) throw new Error(`the file has no key ${key}`);
-  const headEnd = reader.skipTensorTable();
+  reader.tensorOffsets();
+  const headEnd = reader.position;
   const head = Buffer.concat([
     file.subarray(0, value.start),
     encodeEdit(file.subarray(value.start, value.end), value.type, edit),
@@ -32,6 +33,16 @@ export function editMetadata(file: Buffer, key: string, edit: MetadataEdit): Buf
   ]);
   const padding = Buffer.alloc(align(head.length) - head.length);
   return Buffer.concat([head, padding, file.subarray(align(headEnd))]);
+}
+
+/** The file's bytes of a tensor and of all tensors behind it. @throws {Error} when it has no such tensor */
+export function tensorBytes(file: Buffer, name: string): Buffer {
+  const reader = new Reader(file);
+  reader.metadata();
+  const offsets = reader.tensorOffsets();
+  const offset = offsets.get(name);
+  if (offset === undefined) throw new Error(`the file has no tensor ${name}`);
+  return file.subarray(align(reader.position) + offset);
 }
 
 /** The file's metadata alone: a GGUF file without tensors. */
@@ -77,6 +88,10 @@ class Reader {
     this.#numTensors = Number(file.readBigUInt64LE(8));
   }
 
+  get position(): number {
+    return this.#at;
+  }
+
   metadata(): Map<string, Value> {
     const values = new Map<string, Value>();
     for (let left = this.#file.readBigUInt64LE(16); left > 0n; left--) {
@@ -89,14 +104,16 @@ class Reader {
     return values;
   }
 
-  /** Returns the offset behind the last tensor's entry. */
-  skipTensorTable(): number {
+  /** Where each tensor starts, counted from the start of all; to be called behind the metadata. */
+  tensorOffsets(): Map<string, number> {
+    const offsets = new Map<string, number>();
     for (let k = 0; k < this.#numTensors; k++) {
-      this.#string();
+      const name = this.#string();
       const numDimensions = this.#u32();
-      this.#at += numDimensions * 8 + 4 + 8; // dimensions, type, offset
+      this.#at += numDimensions * 8 + 4; // dimensions, type
+      offsets.set(name, this.#u64());
     }
-    return this.#at;
+    return offsets;
   }
 
   #skipValue(type: number): void {

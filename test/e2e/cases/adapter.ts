@@ -8,8 +8,12 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { loadAddon } from "../../../src/native/load-addon.ts";
 import { loadTextModel } from "../../../src/text/load-text-model.ts";
-import { CliProcess, runCli, startServer as startCli } from "../cli-process.ts";
-import { type FileCase, unpackModel, writeMutatedModels } from "./mutated-model.ts";
+import { writeEndlessModel } from "../../endless-model.ts";
+import { testDataFolder } from "../../fixture-models.ts";
+import { CliProcess, startServer as startCli } from "../cli-process.ts";
+import { cliHook } from "./cli-hook.ts";
+import { engineHook } from "./engine-hook.ts";
+import { type FileCase, writeMutatedModels } from "./mutated-model.ts";
 
 interface ServerWish {
   readonly flags: readonly string[];
@@ -43,9 +47,9 @@ export async function start({
   env,
 }: ServerWish): Promise<Server | Skip> {
   if (script !== undefined) return { skip: "the server has no hook that sets the model's text" };
-  if (script_no_eos) return { skip: "the server has no hook that keeps the model from ending" };
+  const model = script_no_eos ? ["--model", writeEndlessModel()] : [];
   try {
-    const server = await startCli(flags, { env });
+    const server = await startCli([...model, ...flags], { env });
     return {
       url: server.url,
       model: server.modelId,
@@ -114,56 +118,33 @@ function detokenize(model: string, names: readonly string[]) {
   }
 }
 
-// ---- Kind `engine`: parts of the engine, without a server
+// ---- Operators
 
-interface EngineInput {
-  readonly model: string;
-  readonly script_ids?: readonly ("text" | "unused id" | "control id")[];
+/**
+ * The runner's `<=x`, "PATH|FACTOR", which knows no "tolerances:MODE": the fixtures' bound of a logit's
+ * error.
+ */
+function isAtMost(got: unknown, want: string, scope: object): boolean {
+  const [where = "", factor] = want.split("|");
+  const [, mode] = /^tolerances:(.+)$/.exec(where) ?? [];
+  const bound =
+    mode === undefined ? Number(valueAt(scope, where)) * Number(factor) : maxLogitError(mode);
+  return typeof got === "number" && got <= bound;
 }
 
-/** Texts of the fixture's vocabulary that stand for the kinds of tokens a case names. */
-const TOKEN_KINDS = {
-  text: "a",
-  "unused id": "<unused0>",
-  "control id": "<start_of_turn>",
-} as const;
-
-function engineHook(
-  input: EngineInput,
-  { id, shared }: { readonly id: string; readonly shared: string },
-) {
-  const { model: base, script_ids: kinds } = input;
-  if (kinds === undefined)
-    return { skip: `${id} is a test of its own; see test/engine and test/unit` };
-  const model = unpackModel(`${base}/Q8_0`, shared);
-  const { tokenizer, createOutputDecoder } = loadTextModel(model, loadAddon().inspectModel(model));
-  const oneToken = { parseSpecial: true, addBos: false };
-  const ids = kinds.flatMap((kind) => [...tokenizer.encodePlain(TOKEN_KINDS[kind], oneToken)]);
-  const decoder = createOutputDecoder({ stop: [] });
-  const events = ids.flatMap((token) => decoder.push(Int32Array.of(token)));
-  const text = [...events, ...decoder.finish()]
-    .map((event) => (event.type === "text" ? event.delta : ""))
-    .join("");
-  return { text, output_tokens: decoder.numTokens };
+function valueAt(scope: object, where: string): unknown {
+  return where
+    .split(".")
+    .reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], scope);
 }
 
-// ---- Kind `cli`: the command itself, with options that cannot be
-
-interface CliInput {
-  readonly variants?: readonly { readonly cmd: readonly [string, ...string[]] }[];
+function maxLogitError(mode: string): number {
+  const file = path.join(testDataFolder ?? "", "fixtures/tolerances.json");
+  const { modes } = JSON.parse(readFileSync(file, "utf8")) as {
+    modes: Readonly<Record<string, { readonly max_abs: number }>>;
+  };
+  return modes[mode]?.max_abs ?? Number.NaN;
 }
 
-async function cliHook({ variants }: CliInput, { id }: { readonly id: string }) {
-  if (id !== "OP-14" || variants === undefined) {
-    return { skip: "needs a mock origin, a cgroup or signals; see the tests beside this one" };
-  }
-  const results: Record<string, object> = {};
-  for (const [k, { cmd }] of variants.entries()) {
-    const started = performance.now();
-    const { exitCode, stderr } = await runCli([], { command: cmd });
-    results[`v${k}`] = { exit: exitCode, stderr, ms: performance.now() - started };
-  }
-  return results;
-}
-
+export const operators = { "<=x": isAtMost };
 export const hooks = { file: fileHook, cli: cliHook, engine: engineHook };

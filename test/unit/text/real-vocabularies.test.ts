@@ -1,10 +1,8 @@
-/**
- * Ids of real vocabularies. They are too big for the repository: WARMLOOP_TEST_TOKENIZERS names a folder
- * with a folder each (`qwen3/tokenizer.json`), taken from the packages that the expected files name.
- */
-import { existsSync, readdirSync } from "node:fs";
+/** Ids of real vocabularies, of those that another test fetched. */
+import { readdirSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
+import { cachedVocabulary } from "../../real-vocabularies.ts";
 import { FIXTURES, loadFolder, readJson } from "./text-fixtures.ts";
 
 interface Strings {
@@ -18,7 +16,6 @@ interface Expected {
   readonly lone: readonly (readonly number[])[];
 }
 
-const folder = process.env.WARMLOOP_TEST_TOKENIZERS ?? "";
 const expectedFolder = path.join(FIXTURES ?? "", "tokenizers");
 const names = FIXTURES
   ? readdirSync(expectedFolder)
@@ -29,14 +26,13 @@ const names = FIXTURES
 describe("real vocabularies", () => {
   test.for(names)("%s gives the ids of HF", (name, { skip }) => {
     skip(FIXTURES === undefined, "WARMLOOP_TEST_DATA has the expected ids");
-    const file = path.join(folder, name);
+    const folder = cachedVocabulary(name);
     const expected = readJson(path.join(expectedFolder, `${name}.json`)) as Expected;
-    const isThere = folder !== "" && existsSync(path.join(file, "tokenizer.json"));
-    skip(!isThere, `WARMLOOP_TEST_TOKENIZERS has no ${name} of ${expected.npm_package}`);
+    skip(folder === undefined, `${expected.npm_package} was not fetched`);
     const { strings, lone_surrogates: lone } = readJson(
       path.join(expectedFolder, "strings.json"),
     ) as Strings;
-    const { tokenizer } = loadFolder(file);
+    const { tokenizer } = loadFolder(folder ?? "");
     const encode = (text: string): readonly number[] => [
       ...tokenizer.encodePlain(text, { parseSpecial: true, addBos: false }),
     ];
