@@ -24,6 +24,7 @@ class Addon : public Napi::Addon<Addon> {
                     InstanceValue("errorCodes", error_codes(env), napi_enumerable),
                     InstanceMethod("probeDevices", &Addon::probe_devices, napi_enumerable),
                     InstanceMethod("inspectModel", &Addon::inspect_model, napi_enumerable),
+                    InstanceMethod("minKvBytes", &Addon::min_kv_bytes, napi_enumerable),
                     InstanceMethod("openTokenizer", &Addon::open_tokenizer, napi_enumerable),
                     InstanceMethod("openEngine", &Addon::open_engine, napi_enumerable),
                 });
@@ -58,6 +59,14 @@ class Addon : public Napi::Addon<Addon> {
     return guarded(info.Env(), [&]() -> Napi::Value {
       const std::string path = path_from_js(info[0], "path");
       return to_js(info.Env(), value_or_throw(info.Env(), models::inspect_model(path)));
+    });
+  }
+
+  Napi::Value min_kv_bytes(const Napi::CallbackInfo& info) {
+    return guarded(info.Env(), [&]() -> Napi::Value {
+      const engine::OpenOptions needs = kv_needs_from_js(info[0]);
+      const int64_t bytes = value_or_throw(info.Env(), engine::min_kv_bytes(needs));
+      return Napi::Number::New(info.Env(), static_cast<double>(bytes));
     });
   }
 

@@ -13,6 +13,7 @@ namespace wl::addon {
 namespace {
 
 constexpr int64_t kMaxSafeInteger = (int64_t{1} << 53) - 1;
+constexpr int kMaxBatchTokens = 1 << 20;
 constexpr int64_t kMaxInt = INT32_MAX;
 constexpr size_t kMaxStringBytes = 64 * 1024;  // paths and salts; far below what could hurt
 
@@ -112,6 +113,12 @@ engine::SamplingParams sampling_from(const OptionsReader& options) {
   return sampling;
 }
 
+backend::KvDType kv_type_from(const OptionsReader& options) {
+  constexpr std::array kKvTypes = {backend::KvDType::kF16, backend::KvDType::kQ8_0,
+                                   backend::KvDType::kF32};
+  return kKvTypes[options.choice("kvType", {"f16", "q8_0", "f32"})];
+}
+
 void set_number(Napi::Object& object, const char* field, double value) {
   object.Set(field, Napi::Number::New(object.Env(), value));
 }
@@ -131,16 +138,24 @@ engine::OpenOptions open_options_from_js(const Napi::Value& value) {
   constexpr std::array<std::optional<DType>, 4> kQuantizations = {std::nullopt, DType::kQ8_0,
                                                                   DType::kQ4_0, DType::kQ4_K};
   out.quantization = kQuantizations[options.choice("quantize", {"none", "q8_0", "q4_0", "q4_k"})];
-  constexpr std::array kKvTypes = {backend::KvDType::kF16, backend::KvDType::kQ8_0,
-                                   backend::KvDType::kF32};
-  out.kv_type = kKvTypes[options.choice("kvType", {"f16", "q8_0", "f32"})];
+  out.kv_type = kv_type_from(options);
   out.kv_memory_bytes = options.integer("kvMemoryBytes", 1, kMaxSafeInteger);
   out.max_context_tokens = options.int32("maxContextTokens", 0);
-  out.engine.max_batch_tokens = options.int32("maxBatchTokens", 1, 1 << 20);
+  out.engine.max_batch_tokens = options.int32("maxBatchTokens", 1, kMaxBatchTokens);
   out.engine.max_running = options.int32("maxRunning", 1, 1 << 12);
   out.engine.max_queued = options.int32("maxQueued", 1, 1 << 20);
   out.engine.max_prefill_chunk = options.int32("maxPrefillChunk", 0, 1 << 20);
   out.engine.enable_prefix_cache = options.boolean("enablePrefixCache");
+  return out;
+}
+
+engine::OpenOptions kv_needs_from_js(const Napi::Value& value) {
+  const OptionsReader options(value, "needs");
+  engine::OpenOptions out;
+  out.model_path = options.path("modelPath");
+  out.kv_type = kv_type_from(options);
+  out.max_context_tokens = options.int32("maxContextTokens", 1);
+  out.engine.max_batch_tokens = options.int32("maxBatchTokens", 1, kMaxBatchTokens);
   return out;
 }
 

@@ -14,6 +14,8 @@
 namespace wl::addon {
 
 engine::OpenOptions open_options_from_js(const Napi::Value& value);
+/// What engine::min_kv_bytes() reads.
+engine::OpenOptions kv_needs_from_js(const Napi::Value& value);
 engine::RequestOptions request_from_js(const Napi::Value& value);
 /// A request or sequence id. `name` is the argument's, for the message.
 uint32_t id_from_js(const Napi::Value& value, const char* name);

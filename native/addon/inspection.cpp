@@ -138,10 +138,6 @@ Napi::Object to_js(Napi::Env env, const models::Inspection& inspection) {
   out.Set("metadata", metadata_to_js(env, inspection));
   set_features(&out, config);
   out.Set("refusals", refusals_to_js(env, inspection.refusals));
-  if (!inspection.refusals.empty()) {
-    const Error& first = inspection.refusals.front();
-    out.Set("refusal", std::string(error_code_name(first.code)) + ": " + first.message);
-  }
   return out;
 }
 

@@ -4,6 +4,7 @@
 
 #include "engine/decoder_runner.h"
 #include "kv/kv_sizing.h"
+#include "models/inspect.h"
 #include "models/layers/rope_tables.h"
 #include "models/weight_store.h"
 
@@ -40,14 +41,19 @@ struct KvSize {
   int64_t bytes = 0;
 };
 
+Result<int> wanted_context(const OpenOptions& options, const models::ModelConfig& config) {
+  const int wanted = options.max_context_tokens > 0 ? options.max_context_tokens : config.context;
+  if (wanted <= config.context) return wanted;
+  return Error{ErrorCode::kInvalidArgument, "a context of " + std::to_string(wanted) +
+                                                " tokens is more than the model's " +
+                                                std::to_string(config.context)};
+}
+
 /// A context that the user asked for must fit the memory; the model's own is cut to what fits.
 Result<KvSize> size_kv(const OpenOptions& options, const models::ModelConfig& config) {
-  const int wanted = options.max_context_tokens > 0 ? options.max_context_tokens : config.context;
-  if (wanted > config.context) {
-    return Error{ErrorCode::kInvalidArgument, "a context of " + std::to_string(wanted) +
-                                                  " tokens is more than the model's " +
-                                                  std::to_string(config.context)};
-  }
+  const auto context = wanted_context(options, config);
+  if (!context.ok()) return context.error();
+  const int wanted = context.value();
   const kv::KvSizing sizing = kv_sizing(options, config);
   KvSize size;
   size.num_blocks = kv::split_kv_memory(sizing, options.kv_memory_bytes, wanted);
@@ -67,6 +73,16 @@ Result<KvSize> size_kv(const OpenOptions& options, const models::ModelConfig& co
 }
 
 }  // namespace
+
+Result<int64_t> min_kv_bytes(const OpenOptions& options) {
+  const auto inspection = models::inspect_model(options.model_path);
+  if (!inspection.ok()) return inspection.error();
+  if (!inspection.value().refusals.empty()) return inspection.value().refusals.front();
+  const models::ModelConfig& config = inspection.value().config;
+  const auto context = wanted_context(options, config);
+  if (!context.ok()) return context.error();
+  return kv::min_kv_bytes(kv_sizing(options, config), context.value());
+}
 
 Result<std::unique_ptr<Engine>> open_engine(const OpenOptions& options, StepSink sink,
                                             EngineInfo* info) {

@@ -38,4 +38,9 @@ struct EngineInfo {
 Result<std::unique_ptr<Engine>> open_engine(const OpenOptions& options, StepSink sink,
                                             EngineInfo* info);
 
+/// The least kv_memory_bytes in which a sequence of max_context_tokens fits. Reads no weights, and
+/// no options beside model_path, max_context_tokens, kv_type and engine.max_batch_tokens. Errors:
+/// ERR_MODEL_*, ERR_INVALID_ARGUMENT for more tokens than the model takes.
+Result<int64_t> min_kv_bytes(const OpenOptions& options);
+
 }  // namespace wl::engine

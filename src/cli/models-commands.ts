@@ -17,6 +17,7 @@ import { loadAddon } from "../native/load-addon.ts";
 import { describeReport } from "./describe-report.ts";
 import { fetchOptions } from "./fetch-options.ts";
 import { refusalOf, reportInspection } from "./inspection-report.ts";
+import { leastKvBytes } from "./kv-needs.ts";
 import { planKvFor } from "./memory-plan.ts";
 
 export function listModels({ model: { modelsDir } }: Config): void {
@@ -59,7 +60,12 @@ export function inspectModel(wanted: string, asJson: boolean, config: Config): v
     if (asJson) printJson({ ...inspected, refusals: [refusalOf(error)] });
     throw error;
   }
-  const report = reportInspection(inspected, inspection, (bytes) => planKvFor(config, bytes));
+  const checkMemory = (weightBytes: number): void => {
+    const isSound = inspection.refusals.length === 0; // else nobody knows what KV costs
+    const leastKv = isSound ? leastKvBytes(file, inspection.context, config.engine) : undefined;
+    planKvFor(config, weightBytes, leastKv);
+  };
+  const report = reportInspection(inspected, inspection, checkMemory);
   if (asJson) printJson(report);
   else process.stdout.write(`${describeReport(report).join("\n")}\n`);
   const [first, ...others] = report.refusals;

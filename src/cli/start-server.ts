@@ -13,7 +13,7 @@ import { createGateway } from "../gateway/gateway.ts";
 import { createMetrics, type Metrics } from "../metrics/metrics.ts";
 import { fetchModel } from "../models/fetch-model.ts";
 import { type ResolvedModel, weightBytesAt } from "../models/resolve-model.ts";
-import type { EngineOptions } from "../native/addon-types.ts";
+import type { EngineOptions, ModelInspection } from "../native/addon-types.ts";
 import { loadAddon } from "../native/load-addon.ts";
 import { chooseWorker } from "../router/score.ts";
 import { createSessionService } from "../session/session-service.ts";
@@ -22,6 +22,7 @@ import { loadTextModel } from "../text/load-text-model.ts";
 import { TextModelError } from "../text/text-errors.ts";
 import type { TextModel } from "../text/text-types.ts";
 import { fetchOptions } from "./fetch-options.ts";
+import { leastKvBytes } from "./kv-needs.ts";
 import { planKvFor } from "./memory-plan.ts";
 import { readyMessage } from "./ready-message.ts";
 import { drainOnSignal } from "./shutdown.ts";
@@ -47,9 +48,10 @@ export async function startServer(config: Config, model: ResolvedModel): Promise
 
   try {
     const modelPath = await fetchModel(model, fetchOptions(config));
-    const textModel = openTextModel(modelPath, config);
+    const inspection = inspectLoadable(modelPath);
+    const textModel = openTextModel(modelPath, inspection, config);
     if (textModel.chatWarning !== undefined) logger.warn(textModel.chatWarning);
-    pool = await openPool(modelPath, config, logger);
+    pool = await openPool(modelPath, inspection, config, logger);
     session = createSessionService({
       modelId,
       textModel,
@@ -91,9 +93,19 @@ function createLogger({ log }: Config): Logger {
   return pino({ level: log.level }, pino.destination(2));
 }
 
-function openTextModel(modelPath: string, { model }: Config): TextModel {
+/** @throws {ExitError} modelFile, when the engine would refuse the model */
+function inspectLoadable(modelPath: string): ModelInspection {
   const inspection = loadAddon().inspectModel(modelPath);
-  if (inspection.refusal !== undefined) throw new ExitError("modelFile", inspection.refusal);
+  const [first] = inspection.refusals;
+  if (first !== undefined) throw new ExitError("modelFile", `${first.code}: ${first.message}`);
+  return inspection;
+}
+
+function openTextModel(
+  modelPath: string,
+  inspection: ModelInspection,
+  { model }: Config,
+): TextModel {
   const file = model.chatTemplateFile;
   if (file === undefined) return loadTextModel(modelPath, inspection);
   try {
@@ -104,8 +116,14 @@ function openTextModel(modelPath: string, { model }: Config): TextModel {
   }
 }
 
-function openPool(modelPath: string, config: Config, logger: Logger): Promise<EnginePool> {
+function openPool(
+  modelPath: string,
+  { context }: ModelInspection,
+  config: Config,
+  logger: Logger,
+): Promise<EnginePool> {
   const { engine } = config;
+  const leastKv = leastKvBytes(modelPath, context, engine);
   const options: EngineOptions = {
     modelPath,
     threads: engine.threads,
@@ -113,7 +131,7 @@ function openPool(modelPath: string, config: Config, logger: Logger): Promise<En
     activations: engine.activations,
     quantize: engine.quantize,
     kvType: engine.kvType,
-    kvMemoryBytes: planKvFor(config, weightBytesAt(modelPath)),
+    kvMemoryBytes: planKvFor(config, weightBytesAt(modelPath), leastKv),
     maxContextTokens: engine.maxContextTokens ?? 0,
     maxBatchTokens: engine.maxBatchTokens,
     maxRunning: engine.maxRunning,

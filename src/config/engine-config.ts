@@ -16,7 +16,7 @@ export const ENGINE_OPTIONS = {
     flag: "kv-memory",
     placeholder: "SIZE",
     meaning: "memory of each engine's KV cache",
-    defaultText: "1GiB, less where memory is short",
+    defaultText: "1GiB, more where --ctx needs it, less where memory is short",
     default: "auto",
     parse: (value) => (value === "auto" ? value : kvSize(value)),
   }),

@@ -54,6 +54,11 @@ export interface EngineOptions {
   readonly enablePrefixCache: boolean;
 }
 
+export type KvNeeds = Pick<
+  EngineOptions,
+  "modelPath" | "kvType" | "maxContextTokens" | "maxBatchTokens"
+>;
+
 export interface SamplingOptions {
   readonly temperature: number;
   readonly topK: number;
@@ -158,7 +163,6 @@ export interface ModelRefusal {
   readonly message: string;
 }
 
-/** What `models inspect` and the tokenizer need of a checkpoint, without loading weights. */
 /** KV bytes of one sequence. */
 export interface KvCost {
   readonly type: EngineOptions["kvType"];
@@ -168,6 +172,7 @@ export interface KvCost {
   readonly windowBytes: number;
 }
 
+/** What `models inspect` and the tokenizer need of a checkpoint, without loading weights. */
 export interface ModelInspection {
   readonly container: "gguf" | "safetensors";
   /** Empty when the architecture is not one this build runs; `refusals` say why. */
@@ -199,8 +204,6 @@ export interface ModelInspection {
   readonly numExpertsUsed: number;
   /** Why the engine would refuse the file, all that can be told at once; empty when it would not. */
   readonly refusals: readonly ModelRefusal[];
-  /** `CODE: sentence` of the first refusal. */
-  readonly refusal?: string;
 }
 
 /** What becomes of the spelling of a control token: text, the token, or the token unless guarded. */
@@ -247,6 +250,11 @@ export interface NativeAddon {
   probeDevices(): readonly DeviceInfo[];
   /** @throws {EngineError} ERR_MODEL_FILE, ERR_MODEL_FORMAT */
   inspectModel(path: string): ModelInspection;
+  /**
+   * The least `kvMemoryBytes` with which `openEngine` takes that `maxContextTokens`; reads no weights.
+   * @throws {EngineError} ERR_MODEL_*, ERR_INVALID_ARGUMENT for more tokens than the model takes
+   */
+  minKvBytes(needs: KvNeeds): number;
   /**
    * @param path a GGUF file, or a folder with tokenizer.json
    * @throws {EngineError} ERR_TOKENIZER_FORMAT, ERR_TOKENIZER_TYPE, and as `inspectModel`

@@ -12,6 +12,7 @@ function makeNeeds(overrides: Partial<MemoryNeeds> = {}): MemoryNeeds {
   return {
     weightBytes: 100 * MIB,
     kvMemoryBytes: "auto",
+    leastKvBytes: 16 * MIB,
     numEngines: 1,
     availableBytes: 16 * 1024 * MIB,
     ...overrides,
@@ -33,6 +34,19 @@ describe("planKvMemory", () => {
     const availableBytes = PROCESS_BYTES + 100 * MIB + 301 * MIB;
     expect(planKvMemory(makeNeeds({ availableBytes }))).toBe(301 * MIB);
     expect(planKvMemory(makeNeeds({ availableBytes, numEngines: 2 }))).toBe(150 * MIB);
+  });
+
+  test("the default grows to what the model needs for its context", () => {
+    expect(planKvMemory(makeNeeds({ leastKvBytes: 3000 * MIB }))).toBe(3000 * MIB);
+    const availableBytes = PROCESS_BYTES + 100 * MIB + 2999 * MIB;
+    expect(() => planKvMemory(makeNeeds({ leastKvBytes: 3000 * MIB, availableBytes }))).toThrow(
+      /KV cache 3000 MiB.*; give it more memory, a smaller model or a smaller --ctx/,
+    );
+  });
+
+  test("the default shrinks to what the model needs for a short context", () => {
+    const availableBytes = PROCESS_BYTES + 100 * MIB + 4 * MIB;
+    expect(planKvMemory(makeNeeds({ leastKvBytes: 4 * MIB, availableBytes }))).toBe(4 * MIB);
   });
 
   test("a given size is taken as it is when it fits", () => {

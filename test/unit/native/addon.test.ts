@@ -79,7 +79,7 @@ describe("inspectModel", () => {
     expect(inspection).toMatchObject({ container: "gguf", arch: "llama", vocab: 512 });
     expect(inspection.metadata["tokenizer.ggml.tokens"]).toHaveLength(512);
     expect(inspection.tensors.length).toBeGreaterThan(0);
-    expect(inspection.refusal).toBeUndefined();
+    expect(inspection.refusals).toEqual([]);
   });
 
   test.each([[undefined], [5], [""], ["a\0b"], [{}]])("refuses %j as a path", (path) => {
@@ -90,6 +90,28 @@ describe("inspectModel", () => {
   test("a file that is no model is an error with a code", () => {
     expect(thrownBy(() => addon.inspectModel("/nonexistent.gguf")).code).toBe("ERR_MODEL_FILE");
     expect(thrownBy(() => addon.inspectModel(import.meta.filename)).code).toMatch(/^ERR_MODEL_/);
+  });
+});
+
+describe("minKvBytes", () => {
+  const needs = { modelPath: TINY_MODEL, kvType: "f32", maxBatchTokens: 128 } as const;
+
+  test("is what an engine needs to take such a context, and no byte more", async () => {
+    const kvMemoryBytes = addon.minKvBytes({ ...needs, maxContextTokens: 300 });
+    const open = (bytes: number) =>
+      addon.openEngine(
+        { ...ENGINE_OPTIONS, ...needs, maxContextTokens: 300, kvMemoryBytes: bytes },
+        () => undefined,
+      );
+    const engine = await open(kvMemoryBytes);
+    expect(engine.info.context).toBe(300);
+    await engine.close();
+    await expect(open(kvMemoryBytes - 1)).rejects.toMatchObject({ code: "ERR_MODEL_MEMORY" });
+  });
+
+  test("a context that the model does not take is refused", () => {
+    const { code } = thrownBy(() => addon.minKvBytes({ ...needs, maxContextTokens: 513 }));
+    expect(code).toBe("ERR_INVALID_ARGUMENT");
   });
 });
 
