@@ -3,6 +3,8 @@
  * memory error does so without loading the server.
  */
 import { Command, Option } from "commander";
+import { ACCEPT_ANY } from "../base/accept-any.ts";
+import { usageError } from "../base/exit-error.ts";
 import { type Config, loadConfig, OPTION_SECTIONS } from "../config/load-config.ts";
 import type { Section } from "../config/option.ts";
 import type { ProcessInputs } from "../config/process-inputs.ts";
@@ -38,7 +40,8 @@ export function createProgram({ env }: ProcessInputs): Command {
   addCommand(models, "pull", ["model"])
     .argument("[model]", "id, hf:OWNER/REPO[@REV]/FILE.gguf or hf:OWNER/REPO[@REV] (safetensors)")
     .description("download and verify a model; without a name the default")
-    .action(async (wanted: string | undefined, _flags: Flags, command: Command) => {
+    .action(async (wanted: string | undefined, flags: Flags, command: Command) => {
+      if (wanted === undefined) refuseLicenseForNoModel(flags);
       const { pullModel } = await import("./models-commands.ts");
       await pullModel(wanted, configOf(command));
     });
@@ -58,6 +61,15 @@ export function createProgram({ env }: ProcessInputs): Command {
       runDoctor(configOf(command));
     });
   return program;
+}
+
+/** The option's value is optional, so it takes an id that was meant as the model. */
+function refuseLicenseForNoModel({ acceptLicense }: Flags): void {
+  if (acceptLicense === undefined || acceptLicense === ACCEPT_ANY) return;
+  throw usageError(
+    `models pull --accept-license ${acceptLicense}: names terms and no model; write the model first, ` +
+      `"models pull ${acceptLicense} --accept-license"`,
+  );
 }
 
 /** A subcommand with the flags of the given sections and --config. */

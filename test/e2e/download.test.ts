@@ -92,6 +92,33 @@ describe("models pull", () => {
     );
   });
 
+  test.each([
+    ["gemma-3-270m", "--accept-license"],
+    ["gemma-3-270m", "--accept-license", "gemma-3-270m"],
+    ["--accept-license", "gemma-3-270m", "gemma-3-270m"],
+    ["--accept-license=gemma", "gemma-3-270m"],
+  ])("terms are accepted by %s %s %s", async (...args) => {
+    await using hub = await TestHub.start({ repos: {}, status: 404 });
+    const env = { WARMLOOP_MODELS_DIR: emptyFolder(), HF_ENDPOINT: hub.url, ...NO_PACKAGES };
+    const { stderr } = await runCli(["models", "pull", ...args], { env });
+    expect(stderr).toContain("ERR_DOWNLOAD_NO_SOURCE"); // past the terms
+  });
+
+  test("accepted terms without a model: 2, and how to name it", async () => {
+    const args = ["models", "pull", "--accept-license", "gemma-3-270m"];
+    const { exitCode, stderr } = await runCli(args);
+    expect(stderr).toMatch(/^warmloop: .*no model.*"models pull gemma-3-270m --accept-license"\n$/);
+    expect(exitCode).toBe(2);
+  });
+
+  test("terms of another model do not count", async () => {
+    const env = { WARMLOOP_MODELS_DIR: emptyFolder() };
+    const args = ["models", "pull", "gemma-3-270m", "--accept-license", "llama"];
+    const { exitCode, stderr } = await runCli(args, { env });
+    expect(stderr).toMatch(/ERR_LICENSE_NOT_ACCEPTED/);
+    expect(exitCode).toBe(2);
+  });
+
   test("terms accepted once are remembered", async () => {
     await using hub = await TestHub.start({ repos: {}, status: 404 });
     const env = { WARMLOOP_MODELS_DIR: emptyFolder(), HF_ENDPOINT: hub.url, ...NO_PACKAGES };
