@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import path from "node:path";
+import { writeDictionary } from "./dictionary.mjs";
 import { writeSeeds } from "./seeds.mjs";
 
 const ROOT = path.resolve(import.meta.dirname, "..");
@@ -52,7 +53,9 @@ function runNative(name) {
   const corpus = path.join(SCRATCH, name, "corpus");
   const seeds = path.join(SCRATCH, name, "seeds");
   mkdirSync(corpus, { recursive: true });
+  const dictionary = path.join(SCRATCH, name, "dictionary");
   writeSeeds(name, seeds);
+  writeDictionary(name, dictionary);
   run(path.join(BUILD, "tiny_seeds"), [path.join(SCRATCH, "tiny")]);
   const tiny = path.join(SCRATCH, "tiny", name);
   run(path.join(BUILD, `${name}_target`), [
@@ -60,6 +63,7 @@ function runNative(name) {
     seeds,
     ...(existsSync(tiny) ? [tiny] : []),
     `-max_total_time=${seconds}`,
+    `-dict=${dictionary}`,
     `-max_len=${MAX_INPUT_BYTES}`,
     `-artifact_prefix=${path.join(SCRATCH, name)}/`,
     "-timeout=60",
