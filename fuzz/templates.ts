@@ -7,6 +7,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { loadAddon } from "../src/native/load-addon.ts";
 import { loadTextModel } from "../src/text/load-text-model.ts";
 import { TemplateError } from "../src/text/text-errors.ts";
 import type { ChatMessage, ChatTool } from "../src/text/text-types.ts";
@@ -55,6 +56,7 @@ function tryInput({ source, messages, tools }: Input): Outcome {
 
 async function main(): Promise<void> {
   const [seconds = "600", seed = "1"] = process.argv.slice(2);
+  loadAddon(); // encodes for every input: a build that has none is no finding
   const random = seededRandom(Number(seed));
   const sources = readSources();
   const endMs = Date.now() + Number(seconds) * 1000;
