@@ -1,5 +1,7 @@
 #include "tokenizer/json_steps.h"
 
+#include <algorithm>
+
 #include "tokenizer/pre_tokenizers.h"
 
 namespace wl::tokenizer {
@@ -7,6 +9,12 @@ namespace wl::tokenizer {
 namespace {
 
 const JsonValue kNull;
+
+// What a text costs is bounded by its length: no chain of steps makes it longer without end. Real
+// files stay below: two rewrites, four splits, a space that becomes the three bytes of U+2581.
+constexpr size_t kMaxSteps = 16;  // of rewriting, of splitting
+constexpr size_t kMaxGrowth = 3;  // times; 1 GiB then keeps within offsets of 32 bits
+constexpr size_t kMaxAddedBytes = 16;
 
 const JsonValue& member(const JsonValue& object, std::string_view key) {
   const JsonValue* value = object.find(key);
@@ -66,14 +74,12 @@ class StepReader {
       return {};
     }
     if (type == "Prepend") {
-      add_rewrite({.kind = RewriteStep::Kind::kPrepend, .text = text_of(step, "prepend")});
-      return {};
+      return add_rewrite({.kind = RewriteStep::Kind::kPrepend, .text = text_of(step, "prepend")});
     }
     const std::string from = text_of(member(step, "pattern"), "String");
     if (type != "Replace" || from.empty()) return unsupported("normalizer", quote_bytes(type));
-    add_rewrite(
+    return add_rewrite(
         {.kind = RewriteStep::Kind::kReplace, .text = from, .by = text_of(step, "content")});
-    return {};
   }
 
   Status read_pre_tokenizer(const JsonValue& step) {
@@ -107,7 +113,7 @@ class StepReader {
     if (flag_of(step, "add_prefix_space", true)) {
       if (!steps_.splits.empty())
         return unsupported("ByteLevel", "add_prefix_space behind a split");
-      add_rewrite({.kind = RewriteStep::Kind::kPrependIfAbsent, .text = " "});
+      WL_RETURN_IF_ERROR(add_rewrite({.kind = RewriteStep::Kind::kPrependIfAbsent, .text = " "}));
     }
     if (flag_of(step, "use_regex", true)) {
       WL_RETURN_IF_ERROR(add_split(kGpt2Pattern, SplitBehavior::kIsolated));
@@ -125,11 +131,11 @@ class StepReader {
                                    ? text_of(step, "prepend_scheme")
                                : adds_prefix ? "always"
                                              : "never";
-    add_rewrite({.kind = RewriteStep::Kind::kReplace, .text = " ", .by = mark});
+    WL_RETURN_IF_ERROR(add_rewrite({.kind = RewriteStep::Kind::kReplace, .text = " ", .by = mark}));
     if (scheme != "never") {
-      add_rewrite({.kind = RewriteStep::Kind::kPrependIfAbsent,
-                   .text = mark,
-                   .only_at_start = scheme == "first"});
+      WL_RETURN_IF_ERROR(add_rewrite({.kind = RewriteStep::Kind::kPrependIfAbsent,
+                                      .text = mark,
+                                      .only_at_start = scheme == "first"}));
     }
     if (!flag_of(step, "split", true)) return {};
     return add_split(mark, SplitBehavior::kMergedWithNext);
@@ -159,15 +165,31 @@ class StepReader {
   }
 
   Status add_split(std::string_view expression, SplitBehavior behavior, bool is_inverted = false) {
+    if (steps_.splits.size() == kMaxSteps) return unsupported("pre-tokenizer", "with more splits");
     auto pattern = Pattern::compile(expression);
     if (!pattern.ok()) return pattern.error();
     steps_.splits.push_back({std::move(pattern).value(), behavior, is_inverted});
     return {};
   }
 
-  void add_rewrite(RewriteStep step) { steps_.rewrites.push_back(std::move(step)); }
+  Status add_rewrite(RewriteStep step) {
+    if (step.kind == RewriteStep::Kind::kReplace) {
+      const size_t times = (step.by.size() + step.text.size() - 1) / step.text.size();
+      growth_ *= std::clamp<size_t>(times, 1, kMaxGrowth + 1);
+    } else {
+      added_bytes_ += step.text.size();
+    }
+    if (growth_ > kMaxGrowth || added_bytes_ > kMaxAddedBytes) {
+      return unsupported("normalizer", "that makes any text much longer");
+    }
+    if (steps_.rewrites.size() == kMaxSteps) return unsupported("normalizer", "with more steps");
+    steps_.rewrites.push_back(std::move(step));
+    return {};
+  }
 
   TextSteps steps_;
+  size_t growth_ = 1;
+  size_t added_bytes_ = 0;
 };
 
 }  // namespace

@@ -12,10 +12,11 @@ namespace wl::tokenizer {
 
 namespace {
 
-constexpr uint32_t kUnbounded = 0xffffffff;
-constexpr uint32_t kMaxCount = 1000;  // of {n,m}; real patterns have 3
-constexpr size_t kMaxAtoms = 16;      // of a branch: bounds the recursion of the matcher
-constexpr int kMaxRuns = 2;           // unbounded atoms of a branch: bounds the backtracking
+// These bound the work of the matcher at one place; real patterns stay far below.
+constexpr uint32_t kMaxCount = 16;  // of {n,m}
+constexpr size_t kMaxAtoms = 16;    // of a branch; also its recursion
+constexpr int kMaxRuns = 2;         // unbounded atoms of a branch
+constexpr uint32_t kMaxWays = 64;   // to give the other atoms of a branch their counts
 
 struct NamedCategory {
   std::string_view name;
@@ -82,10 +83,16 @@ class PatternParser {
         return false;
       }
     }
-    const auto is_run = [](const Atom& atom) { return atom.max == kUnbounded; };
-    const bool is_long =
-        branch->atoms.size() > kMaxAtoms || std::ranges::count_if(branch->atoms, is_run) > kMaxRuns;
-    return !is_long || fail("has too long an alternative");
+    return !is_costly(*branch) || fail("has too long an alternative");
+  }
+
+  static bool is_costly(const Branch& branch) {
+    uint32_t ways = 1;
+    for (const Atom& atom : branch.atoms) {
+      if (!atom.is_run()) ways = std::min(ways * (atom.max - atom.min + 1), kMaxWays + 1);
+    }
+    return branch.atoms.size() > kMaxAtoms || ways > kMaxWays ||
+           std::ranges::count_if(branch.atoms, &Atom::is_run) > kMaxRuns;
   }
 
   /// `(?i:a|b)` or `(?:a|b)`, with or without `?`.
@@ -114,9 +121,9 @@ class PatternParser {
       atom->min = 0;
     } else if (consume("*")) {
       atom->min = 0;
-      atom->max = kUnbounded;
+      atom->max = Atom::kUnbounded;
     } else if (consume("+")) {
-      atom->max = kUnbounded;
+      atom->max = Atom::kUnbounded;
     } else if (consume("{")) {
       return read_counts(atom);
     }

@@ -18,8 +18,9 @@ void find_matches(const Split& split, std::string_view text, const Piece& piece,
   // A pattern sees the piece alone: `(?!\S)` holds at its end.
   const std::string_view part = text.substr(0, piece.end);
   size_t gap_start = piece.start;
+  DeadRuns dead;
   for (size_t at = piece.start; at < piece.end;) {
-    const size_t end = split.pattern.match_end(part, at);
+    const size_t end = split.pattern.match_end(part, at, &dead);
     if (end == at) {
       at += char_at(part, at).num_bytes;
       continue;

@@ -110,6 +110,25 @@ WL_TEST("tokenizer.json: steps and kinds that are not known are refused by name"
          "tokenizer model \"Unigram\" is not supported");
 }
 
+WL_TEST("tokenizer.json: steps that would make a text ever longer are refused") {
+  const auto expect_refused = [](const std::string& step, int num_steps) {
+    Json json;
+    json.normalizer = R"({"type": "Sequence", "normalizers": [)" + step;
+    for (int i = 1; i < num_steps; ++i) json.normalizer += ", " + step;
+    json.normalizer += "]}";
+    WL_EXPECT_ERROR(tokenizer_from_json(json.text()), "ERR_TOKENIZER_TYPE", "normalizer");
+  };
+  expect_refused(R"({"type": "Replace", "pattern": {"String": "a"}, "content": "aaaa"})", 1);
+  expect_refused(R"({"type": "Replace", "pattern": {"String": "a"}, "content": "aa"})", 40);
+  expect_refused(R"({"type": "Replace", "pattern": {"String": "a"}, "content": "b"})", 40);
+  expect_refused(R"({"type": "Prepend", "prepend": "▁"})", 40);
+  Json json;
+  json.pre_tokenizer = R"({"type": "Sequence", "pretokenizers": [{"type": "Digits"})";
+  for (int i = 0; i < 40; ++i) json.pre_tokenizer += R"(, {"type": "Digits"})";
+  json.pre_tokenizer += "]}";
+  WL_EXPECT_ERROR(tokenizer_from_json(json.text()), "ERR_TOKENIZER_TYPE", "pre-tokenizer");
+}
+
 WL_TEST("tokenizer.json: damaged files are errors, whatever is cut or mangled") {
   const auto expect = [](const Json& json, const char* piece) {
     WL_EXPECT_ERROR(tokenizer_from_json(json.text()), "ERR_TOKENIZER_FORMAT", piece);

@@ -48,6 +48,26 @@ WL_TEST("pattern: a run gives back what the rest of its alternative needs") {
   WL_CHECK_EQ(pieces({"é*é"}, "ééé"), std::string("ééé"));
 }
 
+WL_TEST("pattern: long runs that lead nowhere are looked at once") {
+  // Each of these would take the square or the cube of a mebibyte.
+  const std::string run(size_t{1} << 20, 'a');
+  WL_CHECK_EQ(pieces({"a+b"}, run), run);
+  WL_CHECK_EQ(pieces({"a*a+b"}, run), run);
+  WL_CHECK_EQ(pieces({"[ac]+[ad]+(?:e|f)"}, run), run);
+  WL_CHECK_EQ(pieces({"x?a+(?!\\S)"}, run + "b"), run + "b");
+  WL_CHECK_EQ(pieces({"[ab]*b"}, "ab" + run + "b" + run), "ab" + run + "b|" + run);
+}
+
+WL_TEST("pattern: what follows a long run is found wherever the run is left") {
+  const std::string spaces(100, ' ');
+  WL_CHECK_EQ(pieces({"\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"}, spaces + "\n" + spaces + "b"),
+              spaces + "\n|" + spaces.substr(1) + "| |b");
+  const std::string mixed = std::string(50, 'a') + "c" + std::string(50, 'a') + "bb";
+  WL_CHECK_EQ(pieces({"a+b|ac"}, mixed),
+              std::string(49, 'a') + "|ac|" + std::string(50, 'a') + "b|b");
+  WL_CHECK_EQ(pieces({"[ac]+[ab]+b"}, mixed), mixed);
+}
+
 WL_TEST("pattern: white space in front of a word leaves the word its space") {
   WL_CHECK_EQ(named("gpt-2", "a   b  "), std::string("a|  | b|  "));
   WL_CHECK_EQ(named("gpt-2", "a\t\tb"), std::string("a|\t|\t|b"));
@@ -88,8 +108,9 @@ WL_TEST("pattern: bytes that are no character are pieces too") {
 
 WL_TEST("pattern: what is no run of classes is refused by name") {
   for (const char* expression :
-       {"a(b)c", "(?<!x)y", "\\d+", "[a&&b]", "[[:alpha:]]", "x**", "\\p{Han}", "[b-a]", "(?i:a)b",
-        "a{3,1}", "[", "\\", "(?i:", ".", "", "a*", "a||b", "\\s*\\s*\\s*x"}) {
+       {"a(b)c",   "(?<!x)y", "\\d+",    "[a&&b]",        "[[:alpha:]]", "x**", "\\p{Han}", "[b-a]",
+        "(?i:a)b", "a{3,1}",  "a{1,17}", "a{0,9}a{0,9}b", "[",           "\\",  "(?i:",     ".",
+        "",        "a*",      "a||b",    "\\s*\\s*\\s*x"}) {
     WL_EXPECT_ERROR(Pattern::compile(expression), "ERR_TOKENIZER_TYPE", "pre-tokenizer pattern");
   }
 }
