@@ -1,4 +1,4 @@
-/** `warmloop models list | pull | inspect`. */
+/** `warmloop models list | pull | remove | inspect`. */
 import { ExitError, usageError } from "../base/exit-error.ts";
 import { formatBytes } from "../base/format.ts";
 import type { Config } from "../config/load-config.ts";
@@ -6,7 +6,9 @@ import { fetchModel } from "../models/fetch-model.ts";
 import { cachedHubModels } from "../models/hub-cache.ts";
 import { loadManifest } from "../models/manifest.ts";
 import { isCached } from "../models/model-cache.ts";
+import { removeModel as removeFromCache } from "../models/remove-model.ts";
 import {
+  type DownloadableModel,
   pathOnDisk,
   resolveDownloadable,
   resolveModel,
@@ -33,15 +35,25 @@ export function listModels({ model: { modelsDir } }: Config): void {
 }
 
 export async function pullModel(wanted: string | undefined, config: Config): Promise<void> {
-  const model = resolveDownloadable(wanted, loadManifest());
-  if (model === undefined) {
-    throw usageError(
-      `models pull ${wanted}: unknown; "models list" shows the known ids, ` +
-        "hf:OWNER/REPO/FILE.gguf is a file of the hub",
-    );
-  }
+  const model = downloadable("pull", wanted);
   const file = await fetchModel(model, { ...fetchOptions(config), refresh: true });
   process.stdout.write(`${file}\n`);
+}
+
+export function removeModel(wanted: string, { model: { modelsDir } }: Config): void {
+  const bytes = removeFromCache(modelsDir, downloadable("remove", wanted));
+  if (bytes === undefined) throw new ExitError("modelFile", `${wanted} is not downloaded`);
+  process.stdout.write(`removed ${wanted}, ${formatBytes(bytes)}\n`);
+}
+
+/** @throws {ExitError} usage */
+function downloadable(command: string, wanted: string | undefined): DownloadableModel {
+  const model = resolveDownloadable(wanted, loadManifest());
+  if (model !== undefined) return model;
+  throw usageError(
+    `models ${command} ${wanted}: unknown; "models list" shows the known ids, ` +
+      "hf:OWNER/REPO/FILE.gguf is a file of the hub",
+  );
 }
 
 /** @throws {ExitError} modelFile after printing, when the engine would refuse the file here */

@@ -9,6 +9,8 @@ import { type Config, loadConfig, OPTION_SECTIONS } from "../config/load-config.
 import type { Section } from "../config/option.ts";
 import type { ProcessInputs } from "../config/process-inputs.ts";
 
+const DOWNLOADABLE = "id, hf:OWNER/REPO[@REV]/FILE.gguf or hf:OWNER/REPO[@REV] (safetensors)";
+
 type SectionName = keyof typeof OPTION_SECTIONS;
 type Flags = Readonly<Record<string, string | undefined>>;
 
@@ -38,12 +40,19 @@ export function createProgram({ env }: ProcessInputs): Command {
       listModels(configOf(command));
     });
   addCommand(models, "pull", ["model"])
-    .argument("[model]", "id, hf:OWNER/REPO[@REV]/FILE.gguf or hf:OWNER/REPO[@REV] (safetensors)")
+    .argument("[model]", DOWNLOADABLE)
     .description("download and verify a model; without a name the default")
     .action(async (wanted: string | undefined, flags: Flags, command: Command) => {
       if (wanted === undefined) refuseLicenseForNoModel(flags);
       const { pullModel } = await import("./models-commands.ts");
       await pullModel(wanted, configOf(command));
+    });
+  addCommand(models, "remove", ["model"])
+    .argument("<model>", DOWNLOADABLE)
+    .description("remove a downloaded model")
+    .action(async (wanted: string, _flags: Flags, command: Command) => {
+      const { removeModel } = await import("./models-commands.ts");
+      removeModel(wanted, configOf(command));
     });
   addCommand(models, "inspect", ["model"])
     .argument("<model>", "id, hf:OWNER/REPO[@REV][/FILE], GGUF file or safetensors folder")

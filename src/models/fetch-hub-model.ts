@@ -5,11 +5,17 @@
 import { mkdir } from "node:fs/promises";
 import { DownloadError, describeError } from "./download-error.ts";
 import type { FetchOptions } from "./fetch-model.ts";
-import { cachedHubModel, commitFolder, modelPath, recordCommit } from "./hub-cache.ts";
+import {
+  cachedHubModel,
+  commitFolder,
+  modelPath,
+  recordCommit,
+  recordedCommit,
+} from "./hub-cache.ts";
 import { HubClient, type HubRevision } from "./hub-client.ts";
 import { STALL_TIMEOUT_MS } from "./hub-download.ts";
 import { HubFolder } from "./hub-folder.ts";
-import type { HubReference } from "./hub-reference.ts";
+import { type HubReference, nameAtCommit } from "./hub-reference.ts";
 import { chooseGguf, chooseSafetensors } from "./hub-selection.ts";
 import { explainDiskError } from "./part-file.ts";
 
@@ -23,6 +29,7 @@ export async function fetchHubModel(
 ): Promise<string> {
   const { modelsDir, hubUrl, hubToken, progress } = options;
   const cached = cachedHubModel(modelsDir, reference);
+  const before = cached && recordedCommit(modelsDir, reference);
   if (cached !== undefined && options.refresh !== true) return cached;
   const client = new HubClient({ url: hubUrl, token: hubToken });
   let revision: HubRevision;
@@ -43,6 +50,10 @@ export async function fetchHubModel(
     recordCommit(modelsDir, reference, revision.commit);
   } catch (error) {
     throw explainDiskError(error, folder);
+  }
+  if (before !== undefined && before !== revision.commit) {
+    const old = nameAtCommit(reference, before);
+    progress.note(`${reference.text} has moved; "models remove ${old}" removes what it was before`);
   }
   return modelPath(folder, reference);
 }

@@ -76,13 +76,18 @@ export function cachedHubModels(modelsDir: string): CachedHubModel[] {
   });
 }
 
-function recordedCommit(modelsDir: string, reference: HubReference): string | undefined {
+/** The commit that the revision named when it was last asked for. */
+export function recordedCommit(modelsDir: string, reference: HubReference): string | undefined {
   if (isCommit(reference.revision)) return reference.revision;
   const file = refFile(modelsDir, reference);
   const commit = existsSync(file) ? readFileSync(file, "utf8") : "";
   return isCommit(commit) ? commit : undefined;
 }
 
+export function refsFolder(modelsDir: string, repo: string): string {
+  return path.join(modelsDir, "hf", repo, "refs");
+}
+
 function refFile(modelsDir: string, { repo, revision }: HubReference): string {
-  return path.join(modelsDir, "hf", repo, "refs", encodeURIComponent(revision));
+  return path.join(refsFolder(modelsDir, repo), encodeURIComponent(revision));
 }

@@ -43,6 +43,11 @@ export function parseHubReference(text: string): HubReference {
   return { ...reference, file: filePath };
 }
 
+/** The model's name with the commit for its branch or tag. */
+export function nameAtCommit({ repo, file }: HubReference, commit: string): string {
+  return `${PREFIX}${repo}@${commit}${file === undefined ? "" : `/${file}`}`;
+}
+
 /** A slash inside a revision is written `%2F`, as in `refs%2Fpr%2F1`. */
 function readRevision(written: string | undefined, refuse: (why: string) => Error): string {
   if (written === undefined) return DEFAULT_REVISION;

@@ -20,6 +20,8 @@ export type ResolvedModel =
   | { readonly kind: "manifest"; readonly id: string; readonly model: ManifestModel }
   | { readonly kind: "hub"; readonly id: string; readonly reference: HubReference };
 
+export type DownloadableModel = Exclude<ResolvedModel, { readonly kind: "local" }>;
+
 /** @throws {ExitError} modelFile: neither an id nor something that exists; usage: a wrong reference */
 export function resolveModel(wanted: string | undefined, manifest: Manifest): ResolvedModel {
   const downloadable = resolveDownloadable(wanted, manifest);
@@ -41,7 +43,7 @@ export function resolveModel(wanted: string | undefined, manifest: Manifest): Re
 export function resolveDownloadable(
   wanted: string | undefined,
   manifest: Manifest,
-): ResolvedModel | undefined {
+): DownloadableModel | undefined {
   const model = wanted === undefined ? defaultModel(manifest) : findModel(manifest, wanted);
   if (model !== undefined) return { kind: "manifest", id: model.id, model };
   if (wanted === undefined || !isHubReference(wanted)) return undefined;

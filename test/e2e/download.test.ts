@@ -160,6 +160,19 @@ describe("a model of the hub", () => {
     expect(output).not.toContain("hf_secret");
   });
 
+  test("is listed with its size while it is there, and removed", async () => {
+    await using hub = await TestHub.start({ repos: { "o/r": { files } } });
+    const env = { WARMLOOP_MODELS_DIR: emptyFolder(), HF_ENDPOINT: hub.url };
+    const name = "hf:o/r@main/sub/tiny.gguf";
+    await runCli(["models", "pull", name], { env });
+    expect((await runCli(["models", "list"], { env })).stdout).toMatch(/^hf:o\/r\S+ {2}\d+ KiB, /m);
+    expect((await runCli(["models", "remove", name], { env })).exitCode).toBe(0);
+    expect((await runCli(["models", "list"], { env })).stdout).not.toContain("hf:");
+    const { exitCode, stderr } = await runCli(["models", "remove", name], { env });
+    expect(stderr).toContain(`${name} is not downloaded`);
+    expect(exitCode).toBe(3);
+  });
+
   test("is fetched by a start", async () => {
     await using hub = await TestHub.start({ repos: { "o/r": { files } } });
     const env = { WARMLOOP_MODELS_DIR: emptyFolder(), HF_ENDPOINT: hub.url };

@@ -133,6 +133,9 @@ describe("a GGUF file of a hub", () => {
     expect(await pull("hf:o/r/model.gguf", moved, true)).toBe(
       fileUnder(options, OTHER_COMMIT, "model.gguf"),
     );
+    expect(options.lines).toEqual([
+      expect.stringContaining(`"models remove hf:o/r@${COMMIT}/model.gguf"`),
+    ]);
   });
 });
 
