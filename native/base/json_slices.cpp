@@ -1,5 +1,9 @@
 #include "base/json_slices.h"
 
+#include <array>
+#include <cstdint>
+#include <cstring>
+
 #include "base/json.h"
 #include "base/utf8.h"
 
@@ -9,132 +13,131 @@ namespace {
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-Error malformed(const std::string& what) { return {ErrorCode::kModelFormat, "JSON: " + what}; }
+/// Half of a pretty-printed file is this.
+constexpr std::string_view kIndent = "        ";
 
-class SliceReader {
- public:
-  explicit SliceReader(std::string_view text) : text_(text) {}
-
-  bool consume(char expected) {
-    skip_space();
-    if (pos_ >= text_.size() || text_[pos_] != expected) return false;
-    ++pos_;
-    return true;
-  }
-
-  bool at_end() {
-    skip_space();
-    return pos_ >= text_.size();
-  }
-
-  /// The next value, whatever it is; empty when the text ends inside it or has none.
-  std::string_view take_value() {
-    skip_space();
-    const size_t start = pos_;
-    if (pos_ >= text_.size()) return {};
-    if (!skip_value()) return {};
-    return text_.substr(start, pos_ - start);
-  }
-
- private:
-  void skip_space() {
-    while (pos_ < text_.size() && is_space(text_[pos_])) ++pos_;
-  }
-
-  bool skip_value() {
-    const char first = text_[pos_];
-    if (first == '"') return skip_string();
-    if (first == '{' || first == '[') return skip_nested();
-    pos_ = std::min(text_.find_first_of(",]}: \t\r\n\"", pos_), text_.size());
-    return true;
-  }
-
-  bool skip_string() {
-    for (++pos_; pos_ < text_.size(); ++pos_) {
-      if (text_[pos_] == '"') {
-        ++pos_;
-        return true;
-      }
-      if (text_[pos_] == '\\') ++pos_;  // an escape is two characters here, whatever follows
-    }
-    pos_ = text_.size();
-    return false;
-  }
-
-  /// Brackets are counted, not matched: reading the slice finds a wrong one.
-  bool skip_nested() {
-    size_t depth = 0;
-    while (pos_ < text_.size()) {
-      const char c = text_[pos_];
-      if (c == '"') {
-        if (!skip_string()) return false;
-        continue;
-      }
-      ++pos_;
-      if (c == '{' || c == '[') ++depth;
-      if ((c == '}' || c == ']') && --depth == 0) return true;
-    }
-    return false;
-  }
-
-  std::string_view text_;
-  size_t pos_ = 0;
-};
-
-/// Walks `open item , item ... close`; `read_item` answers an error or ok.
-template <class ReadItem>
-Status walk(std::string_view text, char open, char close, ReadItem read_item) {
-  SliceReader reader(text);
-  if (!reader.consume(open)) return malformed(std::string("expected '") + open + "'");
-  if (!reader.consume(close)) {
-    do {
-      WL_RETURN_IF_ERROR(read_item(reader));
-    } while (reader.consume(','));
-    if (!reader.consume(close)) return malformed(std::string("expected ',' or '") + close + "'");
-  }
-  if (!reader.at_end()) return malformed("more bytes after the value");
-  return {};
+bool is_indent(std::string_view text) {
+  return text.size() >= kIndent.size() &&
+         std::memcmp(text.data(), kIndent.data(), kIndent.size()) == 0;
 }
+
+bool ends_scalar(char c) {
+  return is_space(c) || c == ',' || c == ']' || c == '}' || c == ':' || c == '"';
+}
+
+/// What a byte means to who looks for the end of a string.
+enum class InString : uint8_t { kAscii, kMultibyte, kQuote, kEscape, kControl };
+
+constexpr std::array<InString, 256> make_in_string() {
+  std::array<InString, 256> kinds{};
+  for (size_t byte = 0; byte < kinds.size(); ++byte) {
+    kinds[byte] = byte < 0x20   ? InString::kControl
+                  : byte < 0x80 ? InString::kAscii
+                                : InString::kMultibyte;
+  }
+  kinds['"'] = InString::kQuote;
+  kinds['\\'] = InString::kEscape;
+  return kinds;
+}
+
+constexpr std::array<InString, 256> kInString = make_in_string();
+
+Error malformed(const std::string& what) { return {ErrorCode::kModelFormat, "JSON: " + what}; }
 
 }  // namespace
 
-Status for_each_member(std::string_view object, const JsonMemberVisitor& visit) {
-  std::string buffer;
-  return walk(object, '{', '}', [&](SliceReader& reader) -> Status {
-    const auto key = json_string(reader.take_value(), &buffer);
-    if (!key.ok()) return key.error();
-    if (!reader.consume(':')) return malformed("expected ':'");
-    const std::string_view value = reader.take_value();
-    if (value.empty()) return malformed("expected a value");
-    return visit(key.value(), value);
-  });
+Error JsonCursor::expected(const std::string& what) { return malformed("expected " + what); }
+
+bool JsonCursor::consume(char c) {
+  if (!starts_with(c)) return false;
+  ++pos_;
+  return true;
 }
 
-Status for_each_element(std::string_view array, const JsonElementVisitor& visit) {
-  return walk(array, '[', ']', [&](SliceReader& reader) -> Status {
-    const std::string_view value = reader.take_value();
-    if (value.empty()) return malformed("expected a value");
-    return visit(value);
-  });
+bool JsonCursor::starts_with(char c) {
+  skip_space();
+  return pos_ < text_.size() && text_[pos_] == c;
 }
 
-Result<std::string_view> json_string(std::string_view slice, std::string* buffer) {
-  const bool is_plain = slice.size() >= 2 && slice.front() == '"' && slice.back() == '"' &&
-                        slice.find('\\') == std::string_view::npos;
-  if (is_plain) {
-    const std::string_view text = slice.substr(1, slice.size() - 2);
-    for (const char c : text) {
-      if (static_cast<unsigned char>(c) < 0x20 || c == '"') return malformed("expected a string");
+Status JsonCursor::check_end() {
+  skip_space();
+  if (pos_ < text_.size()) return malformed("more bytes after the value");
+  return {};
+}
+
+void JsonCursor::skip_space() {
+  while (pos_ < text_.size() && is_space(text_[pos_])) {
+    ++pos_;
+    while (is_indent(text_.substr(pos_))) pos_ += kIndent.size();
+  }
+}
+
+Result<std::string_view> JsonCursor::take_value() {
+  skip_space();
+  const size_t start = pos_;
+  if (pos_ >= text_.size() || !skip_value() || pos_ == start) return expected("a value");
+  return text_.substr(start, pos_ - start);
+}
+
+Result<std::string_view> JsonCursor::take_string() {
+  skip_space();
+  const size_t start = pos_;
+  if (!starts_with('"')) return expected("a string");
+  bool is_ascii = true;
+  for (size_t at = start + 1; at < text_.size(); ++at) {
+    const InString kind = kInString[static_cast<unsigned char>(text_[at])];
+    if (kind == InString::kAscii) continue;
+    if (kind == InString::kMultibyte) {
+      is_ascii = false;
+      continue;
     }
-    if (!is_valid_utf8(text)) return malformed("invalid UTF-8 in a string");
+    if (kind != InString::kQuote) break;
+    const std::string_view text = text_.substr(start + 1, at - start - 1);
+    if (!is_ascii && !is_valid_utf8(text)) return malformed("invalid UTF-8 in a string");
+    pos_ = at + 1;
     return text;
   }
-  auto parsed = parse_json(slice);
+  // With escapes, or damaged.
+  if (!skip_string()) return malformed("text ends inside a string");
+  const auto parsed = parse_json(text_.substr(start, pos_ - start));
   if (!parsed.ok()) return parsed.error();
-  const std::string* text = parsed.value().as_string();
-  if (text == nullptr) return malformed("expected a string");
-  *buffer = *text;
-  return std::string_view(*buffer);
+  return std::string_view(unescaped_->emplace_back(*parsed.value().as_string()));
+}
+
+bool JsonCursor::skip_value() {
+  const char first = text_[pos_];
+  if (first == '"') return skip_string();
+  if (first == '{' || first == '[') return skip_nested();
+  while (pos_ < text_.size() && !ends_scalar(text_[pos_])) ++pos_;
+  return true;
+}
+
+bool JsonCursor::skip_string() {
+  for (++pos_; pos_ < text_.size(); ++pos_) {
+    if (text_[pos_] == '"') {
+      ++pos_;
+      return true;
+    }
+    if (text_[pos_] == '\\') ++pos_;  // an escape is two characters here, whatever follows
+  }
+  pos_ = text_.size();
+  return false;
+}
+
+/// Reading the slice finds a wrong bracket.
+bool JsonCursor::skip_nested() {
+  size_t depth = 0;
+  while (pos_ < text_.size()) {
+    const char c = text_[pos_];
+    if (c == '"') {
+      if (!skip_string()) return false;
+      continue;
+    }
+    ++pos_;
+    if (c == '{' || c == '[') ++depth;
+    if ((c == '}' || c == ']') && --depth == 0) return true;
+  }
+  return false;
 }
 
 }  // namespace wl

@@ -30,15 +30,18 @@ constexpr std::array<int16_t, kAlphabetEnd> kBytes = make_bytes();
 
 }  // namespace
 
-std::optional<std::string> bytes_of_alphabet(std::string_view text) {
-  std::string bytes;
+bool append_bytes_of_alphabet(std::string_view text, std::string* out) {
+  const size_t start = out->size();
   for (size_t at = 0; at < text.size();) {
     const Utf8Char c = char_at(text, at);
-    if (c.code_point >= kAlphabetEnd || kBytes[c.code_point] == kNoByte) return std::nullopt;
-    bytes.push_back(static_cast<char>(kBytes[c.code_point]));
+    if (c.code_point >= kAlphabetEnd || kBytes[c.code_point] == kNoByte) {
+      out->resize(start);
+      return false;
+    }
+    out->push_back(static_cast<char>(kBytes[c.code_point]));
     at += c.num_bytes;
   }
-  return bytes;
+  return true;
 }
 
 }  // namespace wl::tokenizer

@@ -13,18 +13,32 @@ inline uint64_t mix_hash(uint64_t hash, uint64_t value) {
   return hash ^ (hash >> 32);
 }
 
+template <class Word>
+uint64_t load_word(const char* p) {
+  Word word;
+  std::memcpy(&word, p, sizeof word);
+  return word;
+}
+
+constexpr size_t kMaxShortBytes = 8;
+
+/// The first `kMaxShortBytes` as one number, different for different strings of one size up to
+/// that. Loads overlap instead of looping: a copy of variable size costs more than the hash.
+inline uint64_t short_bytes(std::string_view bytes) {
+  const char* p = bytes.data();
+  const size_t size = bytes.size();
+  if (size >= 8) return load_word<uint64_t>(p);
+  if (size >= 4) return load_word<uint32_t>(p) << 32 | load_word<uint32_t>(p + size - 4);
+  if (size >= 2) return load_word<uint16_t>(p) << 16 | load_word<uint16_t>(p + size - 2);
+  return size == 1 ? load_word<uint8_t>(p) : 0;
+}
+
 inline uint64_t byte_hash(std::string_view bytes) {
   uint64_t hash = mix_hash(0, bytes.size());
-  const char* p = bytes.data();
-  size_t left = bytes.size();
-  uint64_t chunk = 0;
-  for (; left >= sizeof chunk; left -= sizeof chunk, p += sizeof chunk) {
-    std::memcpy(&chunk, p, sizeof chunk);
-    hash = mix_hash(hash, chunk);
+  for (; bytes.size() > kMaxShortBytes; bytes.remove_prefix(kMaxShortBytes)) {
+    hash = mix_hash(hash, load_word<uint64_t>(bytes.data()));
   }
-  chunk = 0;
-  if (left > 0) std::memcpy(&chunk, p, left);
-  return mix_hash(hash, chunk);
+  return mix_hash(hash, short_bytes(bytes));
 }
 
 }  // namespace wl::tokenizer

@@ -90,6 +90,7 @@ class GgufTokenizerReader {
       return bad_key("token_type", "has " + std::to_string(types->size()) + " entries for " +
                                        std::to_string(texts->size()) + " tokens");
     }
+    tokens_.reserve(texts->size());
     std::vector<SpecialToken> special;
     for (size_t id = 0; id < texts->size(); ++id) {
       const ListedToken token = {(*texts)[id],
@@ -180,16 +181,19 @@ class GgufTokenizerReader {
     const MetaArrayS* merges = nullptr;
     WL_RETURN_IF_ERROR(get_array("merges", "an array of strings", &merges));
     if (merges == nullptr) return bad_key("merges", "is missing");
-    parts_.model.merges = MergeTable(merges->size());
-    for (const std::string& merge : *merges) {
+    std::vector<ListedMerge> listed;
+    listed.reserve(merges->size());
+    for (const std::string_view merge : *merges) {
       const size_t space = merge.find(' ', 1);  // the left half may itself be a space
-      if (space == std::string::npos) {
-        return bad_key("merges", "holds " + quote_bytes(merge) + ", which is not two tokens");
+      if (space == std::string_view::npos) {
+        return bad_key("merges",
+                       "holds " + quote_bytes(std::string(merge)) + ", which is not two tokens");
       }
-      const std::string_view text = merge;
-      WL_RETURN_IF_ERROR(
-          table.add_merge(text.substr(0, space), text.substr(space + 1), &parts_.model.merges));
+      listed.push_back({merge.substr(0, space), merge.substr(space + 1)});
     }
+    auto made = table.merge_table(listed);
+    if (!made.ok()) return made.error();
+    parts_.model.merges = std::move(made).value();
     return {};
   }
 
@@ -202,6 +206,7 @@ class GgufTokenizerReader {
                                    std::to_string(tokens_.size()) + " tokens");
     }
     std::vector<ScoredToken> scored;
+    scored.reserve(tokens_.size());
     for (size_t id = 0; id < tokens_.size(); ++id) {
       if (!is_normal_[id]) continue;
       scored.push_back({static_cast<TokenId>(id), tokens_[id].text, (*scores)[id]});

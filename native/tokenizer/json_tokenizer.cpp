@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <deque>
 #include <map>
 #include <utility>
 
@@ -31,78 +32,156 @@ struct AddedToken {
   bool is_special;
 };
 
+struct VocabEntry {
+  std::string_view text;
+  TokenId id;
+};
+
+/// A long part of the model, taken from the text in passing. A file of a kind that is not supported
+/// is refused as that, so what is wrong with the part is told when its turn comes.
+template <class Entry>
+struct Part {
+  bool is_there = false;
+  std::vector<Entry> entries;
+  Status problem;
+
+  template <class TakeEntries>
+  Status take(JsonCursor* cursor, TakeEntries take_entries) {
+    is_there = true;
+    const JsonCursor start = *cursor;
+    problem = take_entries();
+    if (problem.ok()) return {};
+    *cursor = start;
+    const auto skipped = cursor->take_value();
+    return skipped.ok() ? Status() : skipped.error();
+  }
+};
+
 class JsonTokenizerReader {
  public:
   Result<Tokenizer> read(std::string_view json) {
     if (json.size() > kMaxJsonBytes) return bad_format("is larger than 1 GiB");
-    WL_RETURN_IF_ERROR(read_members(json));
-    WL_RETURN_IF_ERROR(read_model(model_));
+    const Status walked = walk(json);
+    if (!walked.ok()) return as_format(walked.error());
+    WL_RETURN_IF_ERROR(check_model());
     WL_RETURN_IF_ERROR(read_added_tokens());
     WL_RETURN_IF_ERROR(read_steps());
-    WL_RETURN_IF_ERROR(read_vocabulary());
+    WL_RETURN_IF_ERROR(list_tokens());
     WL_RETURN_IF_ERROR(fill_model());
     return Tokenizer(std::move(parts_));
   }
 
  private:
-  Status read_members(std::string_view json) {
-    const Status walked =
-        for_each_member(json, [this](std::string_view key, std::string_view value) -> Status {
-          if (key == "model") {
-            model_ = value;
-            return {};
-          }
-          if (key != "added_tokens" && key != "normalizer" && key != "pre_tokenizer" &&
-              key != "post_processor" && key != "decoder") {
-            return {};
-          }
-          auto parsed = parse_json(value);
-          if (!parsed.ok()) return parsed.error();
-          parts_json_[std::string(key)] = std::move(parsed).value();
-          return {};
-        });
-    return walked.ok() ? walked : as_format(walked.error());
+  /// The whole text, once. Texts and numbers are taken from it here, and judged by the others.
+  Status walk(std::string_view json) {
+    JsonCursor cursor(json, &unescaped_);
+    WL_RETURN_IF_ERROR(cursor.for_each_member([&](std::string_view key) -> Status {
+      if (key == "model") {
+        has_model_ = true;
+        return cursor.for_each_member(
+            [&](std::string_view model_key) { return take_model_member(model_key, &cursor); });
+      }
+      const auto value = cursor.take_value();
+      if (!value.ok()) return value.error();
+      if (key != "added_tokens" && key != "normalizer" && key != "pre_tokenizer" &&
+          key != "post_processor" && key != "decoder") {
+        return {};
+      }
+      auto parsed = parse_json(value.value());
+      if (!parsed.ok()) return parsed.error();
+      parts_json_[std::string(key)] = std::move(parsed).value();
+      return {};
+    }));
+    return cursor.check_end();
   }
 
-  Status read_model(std::string_view model) {
-    if (model.empty()) return bad_format("has no model");
-    std::string buffer;
-    std::string type = "BPE";
-    const Status walked =
-        for_each_member(model, [&](std::string_view key, std::string_view value) -> Status {
-          if (key == "vocab") {
-            vocab_ = value;
-          } else if (key == "merges") {
-            merges_ = value;
-          } else if (key == "type" || key == "unk_token" || key.ends_with("_prefix") ||
-                     key.ends_with("_suffix")) {
-            if (value == "null") return {};
-            const auto text = json_string(value, &buffer);
-            if (!text.ok()) return text.error();
-            if (key == "type") {
-              type = text.value();
-            } else if (key == "unk_token") {
-              unknown_ = text.value();
-            } else if (!text.value().empty()) {
-              return Error{ErrorCode::kTokenizerType,
-                           "BPE with a " + std::string(key) + " is not supported"};
-            }
-          } else if (key == "ignore_merges") {
-            parts_.model.ignore_merges = value == "true";
-          } else if (key == "byte_fallback") {
-            has_byte_fallback_ = value == "true";
-          } else if (key == "fuse_unk") {
-            parts_.model.fuses_unknown = value == "true";
-          }
-          return {};
-        });
-    if (!walked.ok()) return as_format(walked.error());
-    if (type != "BPE") {
-      return {ErrorCode::kTokenizerType,
-              "tokenizer model " + quote_bytes(type) + " is not supported"};
+  Status take_model_member(std::string_view key, JsonCursor* cursor) {
+    if (key == "vocab") return vocab_.take(cursor, [&] { return take_vocab(cursor); });
+    if (key == "merges") return merges_.take(cursor, [&] { return take_merges(cursor); });
+    const auto value = cursor->take_value();
+    if (!value.ok()) return value.error();
+    if (key == "type" || key == "unk_token" || key.ends_with("_prefix") ||
+        key.ends_with("_suffix")) {
+      return take_model_text(key, value.value());
     }
-    if (vocab_.empty()) return bad_format("has no model with a vocab");
-    if (merges_.empty()) return bad_format("has no merges");
+    if (key == "ignore_merges") parts_.model.ignore_merges = value.value() == "true";
+    if (key == "byte_fallback") has_byte_fallback_ = value.value() == "true";
+    if (key == "fuse_unk") parts_.model.fuses_unknown = value.value() == "true";
+    return {};
+  }
+
+  Status take_model_text(std::string_view key, std::string_view value) {
+    if (value == "null") return {};
+    const auto text = JsonCursor(value, &unescaped_).take_string();
+    if (!text.ok()) return text.error();
+    if (key == "type") {
+      type_ = text.value();
+    } else if (key == "unk_token") {
+      unknown_ = text.value();
+    } else if (!text.value().empty()) {
+      return Error{ErrorCode::kTokenizerType,
+                   "BPE with a " + std::string(key) + " is not supported"};
+    }
+    return {};
+  }
+
+  Status take_vocab(JsonCursor* cursor) {
+    vocab_.entries.clear();
+    return cursor->for_each_member([&](std::string_view text) -> Status {
+      const auto value = cursor->take_value();
+      if (!value.ok()) return value.error();
+      const std::string_view digits = value.value();
+      int64_t number = -1;
+      const auto [end, error] = std::from_chars(digits.begin(), digits.end(), number);
+      const auto id = token_id(number);
+      if (error != std::errc() || end != digits.end() || !id) {
+        return bad_format("has a token " + quote_bytes(std::string(text)) + " without a valid id");
+      }
+      vocab_.entries.push_back({text, *id});
+      return {};
+    });
+  }
+
+  Status take_merges(JsonCursor* cursor) {
+    merges_.entries.clear();
+    return cursor->for_each_element([&] { return take_merge(cursor); });
+  }
+
+  /// "left right" or ["left", "right"].
+  Status take_merge(JsonCursor* cursor) {
+    std::string_view halves[2];
+    size_t num_halves = 0;
+    if (cursor->starts_with('[')) {
+      WL_RETURN_IF_ERROR(cursor->for_each_element([&]() -> Status {
+        const auto text = cursor->take_string();
+        if (!text.ok()) return text.error();
+        if (num_halves < 2) halves[num_halves] = text.value();
+        ++num_halves;
+        return {};
+      }));
+    } else {
+      const auto text = cursor->take_string();
+      if (!text.ok()) return text.error();
+      const size_t space = text.value().find(' ', 1);
+      if (space != std::string_view::npos) {
+        halves[0] = text.value().substr(0, space);
+        halves[1] = text.value().substr(space + 1);
+        num_halves = 2;
+      }
+    }
+    if (num_halves != 2) return bad_format("has a merge that is not two tokens");
+    merges_.entries.push_back({halves[0], halves[1]});
+    return {};
+  }
+
+  Status check_model() const {
+    if (!has_model_) return bad_format("has no model");
+    if (type_ != "BPE") {
+      return {ErrorCode::kTokenizerType,
+              "tokenizer model " + quote_bytes(type_) + " is not supported"};
+    }
+    if (!vocab_.is_there) return bad_format("has no model with a vocab");
+    if (!merges_.is_there) return bad_format("has no merges");
     return {};
   }
 
@@ -158,55 +237,35 @@ class JsonTokenizerReader {
     return {};
   }
 
-  Status read_vocabulary() {
-    std::string arena;  // texts of the vocab, by offset until all are read
-    struct Entry {
-      size_t start, num_bytes;
-      TokenId id;
-    };
-    std::vector<Entry> entries;
-    arena.reserve(vocab_.size());
-    const Status walked =
-        for_each_member(vocab_, [&](std::string_view key, std::string_view value) -> Status {
-          int64_t number = -1;
-          const auto [end, error] = std::from_chars(value.begin(), value.end(), number);
-          const auto id = token_id(number);
-          if (error != std::errc() || end != value.end() || !id) {
-            return bad_format("has a token " + quote_bytes(std::string(key)) +
-                              " without a valid id");
-          }
-          entries.push_back({arena.size(), key.size(), *id});
-          arena += key;
-          return {};
-        });
-    if (!walked.ok()) return as_format(walked.error());
+  Status list_tokens() {
+    if (!vocab_.problem.ok()) return as_format(vocab_.problem.error());
     size_t num_tokens = 0;
-    for (const Entry& entry : entries) num_tokens = std::max(num_tokens, size_t(entry.id) + 1);
+    for (const VocabEntry& entry : vocab_.entries) {
+      num_tokens = std::max(num_tokens, size_t(entry.id) + 1);
+    }
     for (const AddedToken& token : added_) num_tokens = std::max(num_tokens, size_t(token.id) + 1);
-    texts_ = std::move(arena);
     tokens_.resize(num_tokens);
-    for (const Entry& entry : entries) {
-      ListedToken& token = tokens_[static_cast<size_t>(entry.id)];
-      const std::string_view text = std::string_view(texts_).substr(entry.start, entry.num_bytes);
+    for (const auto& [text, id] : vocab_.entries) {
+      ListedToken& token = tokens_[static_cast<size_t>(id)];
       if (!token.text.empty()) {
-        return bad_format("gives the id " + std::to_string(entry.id) + " to " +
+        return bad_format("gives the id " + std::to_string(id) + " to " +
                           quote_bytes(std::string(token.text)) + " and to " +
                           quote_bytes(std::string(text)));
       }
       token.text = text;
     }
-    return list_added_tokens();
+    list_added_tokens();
+    return {};
   }
 
   /// An added token stands in place of what the vocab has under its id.
-  Status list_added_tokens() {
+  void list_added_tokens() {
     for (const AddedToken& token : added_) {
       tokens_[static_cast<size_t>(token.id)] = {token.text, token.is_special ? TokenRole::kControl
                                                             : is_reserved_text(token.text)
                                                                 ? TokenRole::kReserved
                                                                 : TokenRole::kText};
     }
-    return {};
   }
 
   Status fill_model() {
@@ -215,10 +274,10 @@ class JsonTokenizerReader {
     if (!made.ok()) return made.error();
     TokenTable& table = made.value();
     BpeModel& model = parts_.model;
-    model.merges = MergeTable(table.vocabulary.size() * 2);
-    const Status walked =
-        for_each_element(merges_, [&](std::string_view merge) { return read_merge(merge, table); });
-    if (!walked.ok()) return as_format(walked.error());
+    if (!merges_.problem.ok()) return as_format(merges_.problem.error());
+    auto merges = table.merge_table(merges_.entries);
+    if (!merges.ok()) return merges.error();
+    model.merges = std::move(merges).value();
     if (unknown_) model.unknown = table.find_text(*unknown_);
     const auto bos = bos_of_post_processor(parts_json_["post_processor"]);
     if (bos) parts_.facts.bos_id = table.find_text(*bos);
@@ -230,38 +289,17 @@ class JsonTokenizerReader {
     return check_spells_all(model);
   }
 
-  /// "left right" or ["left", "right"].
-  Status read_merge(std::string_view merge, const TokenTable& table) {
-    if (merge.starts_with('[')) {
-      std::string_view halves[2];
-      size_t num_halves = 0;
-      WL_RETURN_IF_ERROR(for_each_element(merge, [&](std::string_view half) -> Status {
-        if (num_halves == 2) return bad_format("has a merge that is not two tokens");
-        const auto text = json_string(half, &buffers_[num_halves]);
-        if (!text.ok()) return text.error();
-        halves[num_halves++] = text.value();
-        return {};
-      }));
-      if (num_halves != 2) return bad_format("has a merge that is not two tokens");
-      return table.add_merge(halves[0], halves[1], &parts_.model.merges);
-    }
-    const auto text = json_string(merge, &buffers_[0]);
-    if (!text.ok()) return text.error();
-    const size_t space = text.value().find(' ', 1);
-    if (space == std::string_view::npos) return bad_format("has a merge that is not two tokens");
-    return table.add_merge(text.value().substr(0, space), text.value().substr(space + 1),
-                           &parts_.model.merges);
-  }
-
+  std::deque<std::string> unescaped_;  // texts that are not in the file as they are
   std::map<std::string, JsonValue> parts_json_;
-  std::string_view model_, vocab_, merges_;
+  bool has_model_ = false;
+  std::string type_ = "BPE";
+  Part<VocabEntry> vocab_;
+  Part<ListedMerge> merges_;
   std::optional<std::string> unknown_;
   bool has_byte_fallback_ = false;
   bool is_byte_level_ = false;
   std::vector<AddedToken> added_;
-  std::string texts_;
-  std::vector<ListedToken> tokens_;  // by id; texts point into texts_ and added_
-  std::string buffers_[2];           // of the halves of a merge
+  std::vector<ListedToken> tokens_;  // by id; texts point into the file, unescaped_ and added_
   TokenizerParts parts_;
 };
 

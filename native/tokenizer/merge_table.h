@@ -15,13 +15,19 @@ struct Merge {
   TokenId joined = 0;
 };
 
+/// Two adjacent tokens and what they join to.
+struct TokenPair {
+  TokenId left;
+  TokenId right;
+  TokenId joined;
+};
+
 class MergeTable {
  public:
-  /// @param num_merges how many will be added, about: sizes the table
-  explicit MergeTable(size_t num_merges = 0);
+  MergeTable() : MergeTable(std::vector<TokenPair>()) {}
+  /// @param pairs lowest rank first; of one that is listed twice the last counts
+  explicit MergeTable(const std::vector<TokenPair>& pairs);
 
-  /// Ranked behind everything added so far; a pair that is in it already moves there.
-  void add(TokenId left, TokenId right, TokenId joined);
   Merge find(TokenId left, TokenId right) const;
 
  private:
@@ -30,12 +36,10 @@ class MergeTable {
     TokenId right = -1;
     Merge merge;
   };
+  size_t home_of(TokenId left, TokenId right) const;
   size_t slot_of(TokenId left, TokenId right) const;
-  void grow();
 
   std::vector<Slot> slots_;  // a power of two, at most half full
-  size_t num_pairs_ = 0;
-  uint32_t next_rank_ = 0;
 };
 
 }  // namespace wl::tokenizer

@@ -16,19 +16,41 @@ namespace {
 /// longest of real vocabularies have 96 bytes.
 constexpr size_t kMaxSplitBytes = 1024;
 
-using Halves = std::pair<TokenId, TokenId>;
+constexpr size_t kTokensAtOnce = 16;  // about 150 look-ups, prefetched together
 
-void find_splits(std::string_view text, const Vocabulary& vocabulary, std::vector<Halves>* out) {
-  out->clear();
+/// A token cut at one place.
+struct Split {
+  TokenId joined;
+  Vocabulary::Key left, right;
+};
+
+void list_splits(const ScoredToken& token, std::vector<Split>* out) {
+  const std::string_view text = token.text;
   if (text.size() > kMaxSplitBytes) return;
   for (size_t at = 0; at < text.size();) {
     at += char_at(text, at).num_bytes;
     if (at >= text.size()) break;
-    const auto left = vocabulary.find(text.substr(0, at));
-    if (!left) continue;
-    if (const auto right = vocabulary.find(text.substr(at))) out->emplace_back(*left, *right);
+    out->push_back(
+        {token.id, Vocabulary::Key(text.substr(0, at)), Vocabulary::Key(text.substr(at))});
   }
-  std::ranges::sort(*out);
+}
+
+/// Adds the splits into two tokens, those of one token in the order of their halves.
+void add_pairs(const std::vector<Split>& splits, const Vocabulary& vocabulary,
+               std::vector<TokenPair>* out) {
+  for (size_t i = 0; i < splits.size();) {
+    const TokenId joined = splits[i].joined;
+    const auto first = static_cast<ptrdiff_t>(out->size());
+    for (; i < splits.size() && splits[i].joined == joined; ++i) {
+      const auto left = vocabulary.find(splits[i].left);
+      if (!left) continue;
+      const auto right = vocabulary.find(splits[i].right);
+      if (right) out->push_back({*left, *right, joined});
+    }
+    std::sort(out->begin() + first, out->end(), [](const TokenPair& a, const TokenPair& b) {
+      return std::pair(a.left, a.right) < std::pair(b.left, b.right);
+    });
+  }
 }
 
 }  // namespace
@@ -37,14 +59,24 @@ MergeTable merges_from_scores(std::vector<ScoredToken> scored, const Vocabulary&
   for (ScoredToken& token : scored) {
     if (std::isnan(token.score)) token.score = -std::numeric_limits<double>::infinity();
   }
-  std::ranges::stable_sort(scored, std::greater{}, &ScoredToken::score);
-  MergeTable merges(scored.size() * 2);
-  std::vector<Halves> splits;
-  for (const ScoredToken& token : scored) {
-    find_splits(token.text, vocabulary, &splits);
-    for (const auto& [left, right] : splits) merges.add(left, right, token.id);
+  // Vocabularies mostly are in that order.
+  if (!std::ranges::is_sorted(scored, std::greater{}, &ScoredToken::score)) {
+    std::ranges::stable_sort(scored, std::greater{}, &ScoredToken::score);
   }
-  return merges;
+  std::vector<TokenPair> pairs;
+  pairs.reserve(scored.size() * 2);
+  std::vector<Split> splits;
+  for (size_t first = 0; first < scored.size(); first += kTokensAtOnce) {
+    const size_t end = std::min(first + kTokensAtOnce, scored.size());
+    splits.clear();
+    for (size_t i = first; i < end; ++i) list_splits(scored[i], &splits);
+    for (const Split& split : splits) {
+      vocabulary.prefetch(split.left);
+      vocabulary.prefetch(split.right);
+    }
+    add_pairs(splits, vocabulary, &pairs);
+  }
+  return MergeTable(pairs);
 }
 
 }  // namespace wl::tokenizer

@@ -10,6 +10,10 @@ namespace wl::tokenizer {
 
 constexpr std::string_view kSpaceMark = "\xe2\x96\x81";  // U+2581
 
+/// Appends `text` with every `from` replaced by `to`.
+void append_replaced(std::string_view text, std::string_view from, std::string_view to,
+                     std::string* out);
+
 struct RewriteStep {
   enum class Kind {
     kPrepend,          // `text` in front

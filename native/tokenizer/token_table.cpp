@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <span>
 
 #include "tokenizer/byte_alphabet.h"
 #include "tokenizer/text_rewriter.h"
@@ -26,11 +27,62 @@ std::optional<unsigned char> byte_of_hex_token(std::string_view text) {
   return byte;
 }
 
-/// What BPE joins: the bytes that a token of the vocabulary stands for.
-std::optional<std::string> vocabulary_key(std::string_view text, Spelling spelling) {
-  if (spelling == Spelling::kByteLevel) return bytes_of_alphabet(text);
-  return std::string(text);
+/// Appends what BPE joins: the bytes that a token of the vocabulary stands for. False, and nothing
+/// appended, when it stands for none.
+bool append_vocabulary_bytes(std::string_view text, Spelling spelling, std::string* out) {
+  if (spelling == Spelling::kByteLevel) return append_bytes_of_alphabet(text, out);
+  *out += text;
+  return true;
 }
+
+constexpr size_t kMergesAtOnce = 32;  // about 100 look-ups, prefetched together
+
+/// What to look up for some merges.
+class MergeKeys {
+ public:
+  struct Keys {
+    Vocabulary::Key left, right, joined;
+  };
+
+  explicit MergeKeys(Spelling spelling) : spelling_(spelling) {}
+
+  void make(std::span<const ListedMerge> merges) {
+    bytes_.clear();
+    ends_.clear();
+    for (const ListedMerge& merge : merges) {
+      for (const std::string_view half : {merge.left, merge.right}) {
+        // A half that stands for no bytes becomes an empty key, which no vocabulary has.
+        append_vocabulary_bytes(half, spelling_, &bytes_);
+        ends_.push_back(bytes_.size());
+      }
+    }
+    keys_.clear();
+    size_t start = 0;
+    for (size_t i = 0; i < ends_.size(); i += 2) {
+      const std::string_view joined = std::string_view(bytes_).substr(start, ends_[i + 1] - start);
+      const size_t cut = ends_[i] - start;
+      keys_.push_back({Vocabulary::Key(joined.substr(0, cut)), Vocabulary::Key(joined.substr(cut)),
+                       Vocabulary::Key(joined)});
+      start = ends_[i + 1];
+    }
+  }
+
+  void prefetch(const Vocabulary& vocabulary) const {
+    for (const auto& [left, right, joined] : keys_) {
+      vocabulary.prefetch(left);
+      vocabulary.prefetch(right);
+      vocabulary.prefetch(joined);
+    }
+  }
+
+  const Keys& operator[](size_t i) const { return keys_[i]; }
+
+ private:
+  Spelling spelling_;
+  std::string bytes_;         // of all halves, one behind the other
+  std::vector<size_t> ends_;  // of the halves
+  std::vector<Keys> keys_;
+};
 
 }  // namespace
 
@@ -70,35 +122,35 @@ Result<TokenTable> TokenTable::make(const std::vector<ListedToken>& tokens, Spel
 }
 
 Status TokenTable::add_token(TokenId id, const ListedToken& token) {
-  token_bytes.bytes += output_bytes(token);
+  append_output(token);
   token_bytes.starts.push_back(static_cast<uint32_t>(token_bytes.bytes.size()));
   if (token.text.empty()) return {};
   if (token.role == TokenRole::kControl) {
     control_.add(token.text, id);
     return {};
   }
-  const auto key = vocabulary_key(token.text, spelling_);
-  if (key && !vocabulary.add(*key, id)) {
+  std::string bytes;
+  if (!append_vocabulary_bytes(token.text, spelling_, &bytes)) return {};
+  if (!vocabulary.add(bytes, id)) {
     return bad_format("the vocabulary has the token " + shown(token.text) + " twice, again as id " +
                       std::to_string(id));
   }
   return {};
 }
 
-std::string TokenTable::output_bytes(const ListedToken& token) const {
-  if (token.role == TokenRole::kControl || token.role == TokenRole::kReserved) return {};
+void TokenTable::append_output(const ListedToken& token) {
+  std::string* const out = &token_bytes.bytes;
+  if (token.role == TokenRole::kControl || token.role == TokenRole::kReserved) return;
   if (spelling_ == Spelling::kByteLevel) {
-    const auto bytes =
-        token.role == TokenRole::kText ? std::nullopt : bytes_of_alphabet(token.text);
-    return bytes.value_or(std::string(token.text));
+    const bool is_spelled = token.role != TokenRole::kText;
+    if (!is_spelled || !append_bytes_of_alphabet(token.text, out)) *out += token.text;
+    return;
   }
   if (const auto byte = byte_of_hex_token(token.text)) {
-    return std::string(1, static_cast<char>(*byte));
+    out->push_back(static_cast<char>(*byte));
+    return;
   }
-  static const TextRewriter kMarkToSpace(
-      {{.kind = RewriteStep::Kind::kReplace, .text = std::string(kSpaceMark), .by = " "}});
-  std::string buffer;
-  return std::string(kMarkToSpace.rewrite(token.text, false, &buffer));
+  append_replaced(token.text, kSpaceMark, " ", out);
 }
 
 void TokenTable::find_byte_tokens() {
@@ -111,29 +163,44 @@ void TokenTable::find_byte_tokens() {
   }
 }
 
-Status TokenTable::add_merge(std::string_view left, std::string_view right,
-                             MergeTable* merges) const {
-  std::string joined(left);
-  joined += right;
-  TokenId ids[3] = {};
-  size_t num_ids = 0;
-  for (const std::string_view text : {left, right, std::string_view(joined)}) {
-    const auto id = find_normal(text);
-    if (!id && control_.find(text)) return {};
-    if (!id) {
-      return bad_format("a merge names the token " + shown(text) +
-                        ", which is not in the vocabulary");
+Result<MergeTable> TokenTable::merge_table(const std::vector<ListedMerge>& merges) const {
+  std::vector<TokenPair> pairs;
+  pairs.reserve(merges.size());
+  MergeKeys keys(spelling_);
+  for (size_t i = 0; i < merges.size(); ++i) {
+    if (i % kMergesAtOnce == 0) {
+      keys.make(std::span(merges).subspan(i, std::min(kMergesAtOnce, merges.size() - i)));
+      keys.prefetch(vocabulary);
     }
-    ids[num_ids++] = *id;
+    const auto& [left_key, right_key, joined_key] = keys[i % kMergesAtOnce];
+    const auto left = vocabulary.find(left_key);
+    const auto right = vocabulary.find(right_key);
+    const auto joined = vocabulary.find(joined_key);
+    if (left && right && joined) {
+      pairs.push_back({*left, *right, *joined});
+    } else {
+      WL_RETURN_IF_ERROR(check_without_token(merges[i]));
+    }
   }
-  merges->add(ids[0], ids[1], ids[2]);
+  return MergeTable(pairs);
+}
+
+/// Ok when what a merge has no token for is a control token.
+Status TokenTable::check_without_token(const ListedMerge& merge) const {
+  const std::string joined = std::string(merge.left) + std::string(merge.right);
+  for (const std::string_view text : {merge.left, merge.right, std::string_view(joined)}) {
+    if (find_normal(text)) continue;
+    if (control_.find(text)) return {};
+    return bad_format("a merge names the token " + shown(text) +
+                      ", which is not in the vocabulary");
+  }
   return {};
 }
 
 std::optional<TokenId> TokenTable::find_normal(std::string_view text) const {
-  if (spelling_ == Spelling::kSentencePiece) return vocabulary.find(text);
-  const auto bytes = bytes_of_alphabet(text);
-  return bytes ? vocabulary.find(*bytes) : std::nullopt;
+  std::string bytes;
+  if (!append_vocabulary_bytes(text, spelling_, &bytes)) return std::nullopt;
+  return vocabulary.find(bytes);
 }
 
 std::optional<TokenId> TokenTable::find_text(std::string_view text) const {

@@ -31,15 +31,19 @@ struct ListedToken {
   TokenRole role = TokenRole::kNormal;
 };
 
+struct ListedMerge {
+  std::string_view left, right;
+};
+
 class TokenTable {
  public:
   /// @param tokens by id. Errors: ERR_TOKENIZER_FORMAT: one token twice, too
   /// many tokens or too long ones.
   static Result<TokenTable> make(const std::vector<ListedToken>& tokens, Spelling spelling);
 
-  /// Ranks a merge behind those added so far; one whose result or part is a control token is left
-  /// out. Errors: ERR_TOKENIZER_FORMAT when a token that it names does not exist.
-  Status add_merge(std::string_view left, std::string_view right, MergeTable* merges) const;
+  /// @param merges lowest rank first, spelled as in the file. One whose result or part is a control
+  /// token is left out. Errors: ERR_TOKENIZER_FORMAT when a token that one names does not exist.
+  Result<MergeTable> merge_table(const std::vector<ListedMerge>& merges) const;
 
   /// The token of a text as the file spells it.
   std::optional<TokenId> find_text(std::string_view text) const;
@@ -57,7 +61,8 @@ class TokenTable {
   Status add_token(TokenId id, const ListedToken& token);
   void find_byte_tokens();
   std::optional<TokenId> find_normal(std::string_view text) const;
-  std::string output_bytes(const ListedToken& token) const;
+  Status check_without_token(const ListedMerge& merge) const;
+  void append_output(const ListedToken& token);
 
   Vocabulary control_;  // spelled as in the file
   Spelling spelling_;

@@ -4,24 +4,42 @@
 
 namespace {
 
+/// A cursor that keeps its own strings.
+struct Walk {
+  explicit Walk(std::string_view text) : cursor(text, &unescaped) {}
+  std::deque<std::string> unescaped;
+  wl::JsonCursor cursor;
+};
+
+std::string outcome(const wl::Status& walked, Walk* walk, const std::string& out) {
+  if (!walked.ok()) return walked.error().message;
+  const wl::Status end = walk->cursor.check_end();
+  return end.ok() ? out : end.error().message;
+}
+
+wl::Status append_value(Walk* walk, std::string* out) {
+  const auto value = walk->cursor.take_value();
+  if (!value.ok()) return value.error();
+  *out += std::string(value.value()) + ";";
+  return {};
+}
+
 /// Members as "key=value;", or the error's message.
 std::string members(std::string_view text) {
   std::string out;
-  const wl::Status walked =
-      wl::for_each_member(text, [&](std::string_view key, std::string_view value) -> wl::Status {
-        out += std::string(key) + "=" + std::string(value) + ";";
-        return {};
-      });
-  return walked.ok() ? out : walked.error().message;
+  Walk walk(text);
+  const wl::Status walked = walk.cursor.for_each_member([&](std::string_view key) {
+    out += std::string(key) + "=";
+    return append_value(&walk, &out);
+  });
+  return outcome(walked, &walk, out);
 }
 
 std::string elements(std::string_view text) {
   std::string out;
-  const wl::Status walked = wl::for_each_element(text, [&](std::string_view value) -> wl::Status {
-    out += std::string(value) + ";";
-    return {};
-  });
-  return walked.ok() ? out : walked.error().message;
+  Walk walk(text);
+  const wl::Status walked = walk.cursor.for_each_element([&] { return append_value(&walk, &out); });
+  return outcome(walked, &walk, out);
 }
 
 }  // namespace
@@ -31,6 +49,7 @@ WL_TEST("json slices: members and elements come as they stand in the text") {
               std::string(R"(a=[1, {"b": "]}"}];c"=-1.5e3;d=null;)"));
   WL_CHECK_EQ(elements(R"([ "x\\", "\"" ,[],true])"), std::string(R"("x\\";"\"";[];true;)"));
   WL_CHECK_EQ(members("{}") + elements(" [ ] "), std::string());
+  WL_CHECK_EQ(elements("[\n                 1,\r\n\t        2\n        ]"), std::string("1;2;"));
 }
 
 WL_TEST("json slices: cut and mangled texts are errors") {
@@ -45,10 +64,36 @@ WL_TEST("json slices: cut and mangled texts are errors") {
 }
 
 WL_TEST("json slices: a string has its escapes undone, anything else is no string") {
-  std::string buffer;
-  WL_CHECK(wl::json_string("\"a\\n\"", &buffer).value() == "a\n");
-  WL_CHECK(wl::json_string("\"\"", &buffer).value().empty());
-  for (const char* slice : {"", "1", "\"", "\"a\nb\"", "\"a\"b\"", "\"\\x\"", "null"}) {
-    WL_CHECK(!wl::json_string(slice, &buffer).ok());
+  const auto taken = [](std::string_view text) {
+    Walk walk(text);
+    const auto string = walk.cursor.take_string();
+    return string.ok() ? std::string(string.value()) : string.error().message;
+  };
+  WL_CHECK_EQ(taken("\"a\\n\""), std::string("a\n"));
+  WL_CHECK_EQ(taken(" \"\\\"\xc3\xa9\" "), std::string("\"\xc3\xa9"));
+  WL_CHECK_EQ(taken("\"\xc3\xa9\""), std::string("\xc3\xa9"));
+  WL_CHECK_EQ(taken("\"\""), std::string());
+  for (const char* text :
+       {"", "1", "\"", "\"a\nb\"", "\"\\x\"", "\"\\n", "\"\xc3\"", "null", "[]"}) {
+    WL_CHECK(taken(text).starts_with("JSON: "));
   }
+}
+
+WL_TEST("json slices: strings outlive the cursor, and a copy of it goes on from its place") {
+  std::deque<std::string> unescaped;
+  wl::JsonCursor cursor(R"(["\t1", "2"] 3)", &unescaped);
+  std::vector<std::string_view> strings;
+  const wl::JsonCursor start = cursor;
+  for (const bool again : {false, true}) {
+    if (again) cursor = start;
+    const wl::Status walked = cursor.for_each_element([&]() -> wl::Status {
+      strings.push_back(cursor.take_string().value());
+      return {};
+    });
+    WL_CHECK(walked.ok());
+    WL_CHECK(!cursor.check_end().ok());
+    WL_CHECK(cursor.take_value().value() == "3");
+    WL_CHECK(cursor.check_end().ok());
+  }
+  WL_CHECK(strings == (std::vector<std::string_view>{"\t1", "2", "\t1", "2"}));
 }

@@ -23,11 +23,13 @@ BpeModel make_model(const std::vector<TestMerge>& merges) {
     model.byte_tokens[static_cast<size_t>(byte)] = byte;
   }
   TokenId next = 256;
+  std::vector<wl::tokenizer::TokenPair> pairs;
   for (const auto& [left, right] : merges) {
     if (model.vocabulary.add(left + right, next)) ++next;
-    model.merges.add(*model.vocabulary.find(left), *model.vocabulary.find(right),
-                     *model.vocabulary.find(left + right));
+    pairs.push_back({*model.vocabulary.find(left), *model.vocabulary.find(right),
+                     *model.vocabulary.find(left + right)});
   }
+  model.merges = wl::tokenizer::MergeTable(pairs);
   return model;
 }
 
