@@ -3,7 +3,7 @@
  * `bench/results/<bench>-<cpu>-<n>c.json`, whose keys scripts rely on.
  */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
 import path from "node:path";
 
@@ -44,6 +44,27 @@ function cpuName() {
 
 const git = (...args) => execFileSync("git", args, { cwd: ROOT, encoding: "utf8" }).trim();
 
+/**
+ * The kinds of machine that targets are stated for: the peer's speed depends on its instruction sets
+ * more than ours does.
+ */
+export function machineKind(cpuinfo = readFileSync("/proc/cpuinfo", "utf8")) {
+  const flags = new Set(/^flags\s*: (.*)$/m.exec(cpuinfo)?.[1].split(" "));
+  if (flags.has("amx_int8") && flags.has("amx_tile")) return "amx";
+  return flags.has("avx512_vnni") ? "avx512" : "other";
+}
+
+/** Units of which less is better, judged by what ours took; rates are judged by their ratio. */
+const COSTS = new Set(["x of 1", "tokens", "nats", "ms", "steps"]);
+
+/** The row with `target` and whether it was met; without a target, as it is. */
+export function judged(row, target) {
+  if (target === undefined) return row;
+  const { unit, ours, ratio } = row;
+  const met = COSTS.has(unit) ? ours.median <= target : (ratio ?? ours).median >= target;
+  return { ...row, target, met };
+}
+
 /** Call it before measuring: `load` is the machine as it was found. */
 export function describeRun(bench) {
   return {
@@ -56,15 +77,65 @@ export function describeRun(bench) {
   };
 }
 
+function resultFile({ bench, machine: { cpu, cores } }) {
+  const slug = cpu.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
+  return path.join("bench", "results", `${bench}-${slug}-${cores}c.json`);
+}
+
 /** Writes the result file and returns its path from the repository's root. */
 export function writeResults({ machine, ...run }, { isa, peer, rows }) {
   const { cpu, cores, load } = machine;
-  const slug = cpu.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
-  const file = path.join("bench", "results", `${run.bench}-${slug}-${cores}c.json`);
+  const file = resultFile({ ...run, machine });
   const content = { schema: SCHEMA, ...run, machine: { cpu, isa, cores, load }, peer, rows };
   mkdirSync(path.join(ROOT, "bench", "results"), { recursive: true });
   writeFileSync(path.join(ROOT, file), `${JSON.stringify(content, null, 1)}\n`);
   return file;
+}
+
+/**
+ * A result file that is written after every row, so that an interrupted run loses nothing. Rows of an
+ * earlier run stay until they are measured again: each says of which commit and time it is.
+ */
+export class GrowingResults {
+  #run;
+  #facts;
+  #rows;
+
+  constructor(run, facts) {
+    this.#run = run;
+    this.#facts = facts;
+    const file = path.join(ROOT, resultFile(run));
+    this.#rows = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")).rows : [];
+  }
+
+  /** Returns the file's path from the repository's root. */
+  put(row) {
+    const { commit } = this.#run;
+    const dated = { ...row, commit, time: new Date().toISOString() };
+    this.#rows = withRow(this.#rows, dated);
+    return this.#write();
+  }
+
+  /** After a run of everything: rows that nothing measures any more go. */
+  keepOnly(ids) {
+    this.#rows = this.#rows.filter(({ id }) => ids.includes(id));
+    return this.#write();
+  }
+
+  #write() {
+    return writeResults(this.#run, { ...this.#facts, rows: this.#rows });
+  }
+}
+
+/**
+ * The rows with `row` in the place of the one with its id, or at the end.
+ * @template {{id: string}} R
+ * @param {R[]} rows
+ * @param {R} row
+ */
+export function withRow(rows, row) {
+  const index = rows.findIndex(({ id }) => id === row.id);
+  return index < 0 ? [...rows, row] : rows.with(index, row);
 }
 
 /** Columns as wide as their widest cell; the first one is aligned left, numbers right. */

@@ -3,8 +3,10 @@
  * nobody else's. Between runs it waits for a message and uses no CPU.
  *
  *   node child.mjs warmloop|peer MODEL
- *   {open: {threads, sequences, contextTokens}}  -> {isa}  (undefined for the peer)
- *   {run: {prompts, outputTokens}}               -> {wallMs, cpuMs, tokens}
+ *   {open: {threads, sequences, contextTokens, ...}} -> {isa, rssBytes}  (no isa of the peer)
+ *   {run: {method, ...}}                             -> {wallMs, cpuMs, result}
+ *
+ * `method` is one of the opened engine's, `rssBytes` by how much opening it made this process grow.
  */
 import { openPeer } from "./peer-engine.mjs";
 import { openWarmloop } from "./warmloop-engine.mjs";
@@ -13,29 +15,27 @@ const [kind, modelPath] = process.argv.slice(2);
 const openEngine = kind === "peer" ? openPeer : openWarmloop;
 let engine;
 
-/** Wall clock and CPU time of all threads of this process. */
-async function timed(work) {
-  const cpuStart = process.cpuUsage();
-  const wallStart = performance.now();
-  const tokens = await work();
-  const wallMs = performance.now() - wallStart;
-  const { user, system } = process.cpuUsage(cpuStart);
-  return { wallMs, cpuMs: (user + system) / 1000, tokens };
+async function open(options) {
+  await engine?.close();
+  const rssStart = process.memoryUsage.rss();
+  engine = await openEngine({ modelPath, ...options });
+  return { isa: engine.isa, rssBytes: process.memoryUsage.rss() - rssStart };
 }
 
-async function answer({ open, run }) {
-  if (open !== undefined) {
-    await engine?.close();
-    engine = await openEngine({ modelPath, ...open });
-    return { isa: engine.isa };
-  }
-  const result = await timed(() => engine.generate(run));
-  await engine.forget?.();
-  return result;
+/** Wall clock and CPU time of all threads of this process. */
+async function run({ method, ...options }) {
+  const cpuStart = process.cpuUsage();
+  const wallStart = performance.now();
+  const result = await engine[method](options);
+  const wallMs = performance.now() - wallStart;
+  const { user, system } = process.cpuUsage(cpuStart);
+  await engine.rewind?.();
+  return { wallMs, cpuMs: (user + system) / 1000, result };
 }
 
 process.on("message", (message) => {
-  answer(message).then(
+  const answer = message.open === undefined ? run(message.run) : open(message.open);
+  answer.then(
     (reply) => process.send(reply),
     (error) => process.send({ error: String(error?.stack ?? error) }),
   );

@@ -33,22 +33,70 @@ export async function openPeer({ modelPath, threads, sequences, contextTokens })
   // maxThreads 0: exactly the threads asked for.
   const llama = await getLlama({ gpu: false, build: "never", maxThreads: 0, logLevel: "error" });
   const model = await llama.loadModel({ modelPath });
-  const context = await model.createContext({ threads, sequences, contextSize: contextTokens });
-  const open = Array.from({ length: sequences }, () => context.getSequence());
-  return {
-    async generate({ prompts, outputTokens }) {
-      const counts = prompts.map((prompt, i) => countTokens(open[i], prompt, outputTokens));
-      return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
-    },
-    async forget() {
-      for (const sequence of open) await sequence.clearHistory();
-    },
-    async close() {
-      await context.dispose();
-      await model.dispose();
-      await llama.dispose();
-    },
-  };
+  const context = await model.createContext({
+    threads,
+    sequences,
+    contextSize: contextTokens,
+    batchSize: 512,
+  });
+  return new PeerEngine({ llama, model, context, sequences });
+}
+
+/** The methods are those of warmloop-engine.mjs that the peer has an equivalent of. */
+class PeerEngine {
+  #parts;
+  #sequences;
+  #keptTokens = 0;
+
+  constructor({ llama, model, context, sequences }) {
+    this.#parts = [context, model, llama];
+    this.#sequences = Array.from({ length: sequences }, () => context.getSequence());
+  }
+
+  async generate({ prompts, outputTokens }) {
+    const counts = prompts.map((prompt, i) =>
+      countTokens(this.#sequences[i], prompt, outputTokens),
+    );
+    return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Prompts of one length. */
+  async keep({ prompts }) {
+    this.#keptTokens = 0;
+    await this.rewind();
+    await Promise.all(
+      prompts.map((prompt, i) => this.#sequences[i].evaluateWithoutGeneratingNewTokens(prompt)),
+    );
+    this.#keptTokens = prompts[0].length;
+  }
+
+  async decode({ token, outputTokens }) {
+    const prompts = this.#sequences.map(() => [token]);
+    return this.generate({ prompts, outputTokens });
+  }
+
+  async verify({ token, width, passes }) {
+    const input = Array(width).fill([
+      token,
+      { generateNext: { token: true, options: { temperature: 0 } } },
+    ]);
+    for (let i = 0; i < passes; i++) await this.#sequences[0].controlledEvaluate(input);
+    return width * passes;
+  }
+
+  /** Back to what `keep` left, or to nothing. */
+  async rewind() {
+    const start = this.#keptTokens;
+    for (const sequence of this.#sequences) {
+      const end = sequence.nextTokenIndex;
+      if (start === 0) await sequence.clearHistory();
+      else if (end > start) await sequence.eraseContextTokenRanges([{ start, end }]);
+    }
+  }
+
+  async close() {
+    for (const part of this.#parts) await part.dispose();
+  }
 }
 
 async function countTokens(sequence, prompt, outputTokens) {

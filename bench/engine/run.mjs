@@ -1,102 +1,69 @@
 /**
- * `npm run bench:engine [-- --model PATH --repetitions N --threads 1,2 --only TEXT --clock cpu]`:
- * our engine beside the peer on the same file, in one run. See bench/README.md.
+ * `npm run bench:engine [-- --quick --only PREFIX ...]`: our engine beside the peer on the same files,
+ * in one run. See bench/README.md.
  */
-import { execFileSync } from "node:child_process";
 import { availableParallelism } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
-import { describeRun, printTable, spread, summary, writeResults } from "../results.mjs";
-import { comparePairs, EngineProcess } from "./compare.mjs";
+import { describeRun, GrowingResults, judged, machineKind } from "../results.mjs";
+import { Lanes } from "./lanes.mjs";
+import { benchModels } from "./models.mjs";
 import { installPeer, PEER } from "./peer-engine.mjs";
-import { workloads } from "./workloads.mjs";
-
-const ROOT = path.resolve(import.meta.dirname, "../..");
+import { hasPrefix, planOf } from "./plan.mjs";
+import { measureRow } from "./rows.mjs";
+import { printRows, progressLine } from "./table.mjs";
+import { targetOf } from "./targets.mjs";
 
 const { values: flags } = parseArgs({
   options: {
-    model: { type: "string" },
-    repetitions: { type: "string", default: "7" },
-    threads: { type: "string", default: availableParallelism() > 1 ? "1,2" : "1" },
+    quick: { type: "boolean", default: false },
     only: { type: "string", default: "" },
+    model: { type: "string" },
+    threads: { type: "string", default: availableParallelism() > 1 ? "1,2" : "1" },
+    repetitions: { type: "string", default: "7" },
+    seconds: { type: "string", default: "60" },
     clock: { type: "string", default: "wall" },
   },
 });
 
-/** The default model, downloaded if it has to be. */
-function pullDefaultModel() {
-  const cli = path.join(ROOT, "dist", "cli", "main.js");
-  const stdio = ["ignore", "pipe", "inherit"];
-  return execFileSync(process.execPath, [cli, "models", "pull"], {
-    stdio,
-    encoding: "utf8",
-  }).trim();
-}
+/** How long a row may take: at most so many rounds or seconds, at least so many rounds. */
+const pace = flags.quick
+  ? { isQuick: true, rounds: 3, minRounds: 1, seconds: 12 }
+  : {
+      isQuick: false,
+      rounds: Number(flags.repetitions),
+      minRounds: Math.min(3, Number(flags.repetitions)),
+      seconds: Number(flags.seconds),
+    };
+// int8 beside a quick run's single stream and thread, beside every row of a whole one.
+pace.withInt8 = ({ id }) => !pace.isQuick || /^(prefill|decode)\/smollm2-\w+\/t1(\/s1)?$/.test(id);
 
-/** `SmolLM2-135M-Instruct.Q4_1.gguf` -> `smollm2-q4_1`: family and weight type. */
-function shortName(modelPath) {
-  const stem = path.parse(modelPath).name.toLowerCase();
-  const match = /^([^-.]+).*[-.]((?:q\d|f|bf)\w+)$/.exec(stem);
-  return match === null ? stem : `${match[1]}-${match[2]}`;
-}
+const threadCounts = flags.threads.split(",").map(Number);
+const isWanted = ({ id, isMain }) => hasPrefix(id, flags.only) && (isMain || !flags.quick);
 
-/** Tokens a second. The CPU clock counts the engine's own time as if it had its threads alone. */
-function rate({ wallMs, cpuMs }, { ratedTokens, open: { threads } }) {
-  const ms = flags.clock === "cpu" ? cpuMs / threads : wallMs;
-  return (1000 * ratedTokens) / ms;
-}
-
-function toRow(workload, { pairs, isDisturbed }) {
-  const { id, target } = workload;
-  const rates = pairs.map(({ ours, peer }) => [rate(ours, workload), rate(peer, workload)]);
-  const ratio = spread(rates.map(([ours, peer]) => ours / peer));
-  return {
-    id,
-    unit: "tok/s",
-    ours: summary(rates.map(([ours]) => ours)),
-    peer: summary(rates.map(([, peer]) => peer)),
-    ratio,
-    ...(target === undefined ? {} : { target, met: ratio.median >= target }),
-    disturbed: isDisturbed,
-  };
-}
-
-function coresUsed(pairs, side) {
-  const used = pairs.map((pair) => pair[side].cpuMs / pair[side].wallMs);
-  return spread(used).median.toFixed(2);
-}
-
-function tableLine({ id, ours, peer, ratio, target, met, disturbed }, pairs) {
-  const of = ({ median, min, max }) => `${median} (${min} - ${max})`;
-  return [
-    id,
-    of(ours),
-    of(peer),
-    of(ratio),
-    target === undefined ? "" : `${target} ${met ? "met" : "missed"}`,
-    `${coresUsed(pairs, "ours")} / ${coresUsed(pairs, "peer")}`,
-    disturbed ? "disturbed" : "",
-  ];
-}
-
-const modelPath = flags.model === undefined ? pullDefaultModel() : path.resolve(flags.model);
-installPeer();
 const run = describeRun("engine");
-const engines = [new EngineProcess("warmloop", modelPath), new EngineProcess("peer", modelPath)];
-const rows = [];
-const lines = [];
-let isa;
-for (const workload of workloads(shortName(modelPath), flags.threads.split(",").map(Number))) {
-  if (!workload.id.includes(flags.only)) continue;
-  const [opened] = await Promise.all(engines.map((engine) => engine.ask({ open: workload.open })));
-  isa = opened.isa;
-  const options = { threads: workload.open.threads, repetitions: Number(flags.repetitions) };
-  const result = await comparePairs(engines, { run: workload.run, ...options });
-  rows.push(toRow(workload, result));
-  lines.push(tableLine(rows.at(-1), result.pairs));
-  process.stderr.write(`${lines.at(-1).slice(0, 4).join("  ")}\n`);
+const kind = machineKind();
+installPeer();
+const measured = [];
+let results;
+let file;
+for (const { name, locate } of benchModels(flags.model)) {
+  const plans = planOf(name, threadCounts).filter(isWanted);
+  if (plans.length === 0) continue;
+  const modelPath = locate();
+  if (modelPath === undefined) continue;
+  const lanes = new Lanes(modelPath);
+  for (const plan of plans) {
+    for (const row of await measureRow(plan, { lanes, pace, clock: flags.clock })) {
+      measured.push(judged(row, targetOf(row.id, kind)));
+      results ??= new GrowingResults(run, { isa: lanes.isa, peer: PEER });
+      file = results.put(measured.at(-1));
+      process.stderr.write(`${progressLine(measured.at(-1))}\n`);
+    }
+  }
+  await lanes.end();
 }
-for (const engine of engines) engine.end();
-const header = ["tokens a second", "ours", `${PEER.name} ${PEER.version}`, "ours / peer"];
-printTable([...header, "target", "cores used", ""], lines);
-console.log(`\nwrote ${writeResults(run, { isa, peer: PEER, rows })}`);
+const isWhole = !flags.quick && flags.only === "" && flags.model === undefined;
+if (isWhole) file = results.keepOnly(measured.map(({ id }) => id));
+printRows(measured, { peer: PEER, kind });
+if (file !== undefined) console.log(`\nwrote ${path.normalize(file)}`);

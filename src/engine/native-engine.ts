@@ -143,14 +143,19 @@ export class DirectEngine {
   }
 }
 
-/** @throws the addon's error, with its `code` */
+/**
+ * @param onStep sees every delivery of events, after the promises' own share of it
+ * @throws the addon's error, with its `code`
+ */
 export async function openNativeEngine(
   options: Pick<EngineOptions, "modelPath"> & Partial<EngineOptions>,
+  onStep?: (step: StepEvents) => void,
 ): Promise<DirectEngine> {
   const addon = loadAddon();
   const open = new Map<RequestId, OpenRequest>();
   const engine = await addon.openEngine({ ...ENGINE_DEFAULTS, ...options }, (step) => {
     for (let i = 0; i < step.requestIds.length; i++) readEvent(open, step, i, addon.errorCodes);
+    onStep?.(step);
   });
   return new DirectEngine(engine, open);
 }

@@ -1,0 +1,113 @@
+/**
+ * What is measured: rows by model, each with how its engines are opened and, as token ids, what they
+ * do. `kind` names the function of rows.mjs that measures it; `isMain` puts it into a quick run.
+ */
+
+const PREFILL_TOKENS = 512;
+const DECODE_TOKENS = 64;
+/** Deep rows decode less: depth should stay what the row's name says. */
+const DEEP_DECODE_TOKENS = 32;
+/** Ids of ordinary words in every vocabulary of use; the special tokens lie outside. */
+const FIRST_ID = 100;
+const NUM_IDS = 4096;
+
+/** Token ids without a pattern; another `sequence`, others. */
+export function prompt(length, sequence) {
+  return Array.from(
+    { length },
+    (_, i) => FIRST_ID + (((i + 1) * 7919 + (sequence + 1) * 1543) % NUM_IDS),
+  );
+}
+
+const prompts = (count, length) => Array.from({ length: count }, (_, i) => prompt(length, i));
+
+/** A prompt of 512 tokens and the first token of its answer; the rate is of prompt tokens. */
+function prefill(model, threads, isMain) {
+  const run = { method: "generate", prompts: prompts(1, PREFILL_TOKENS), outputTokens: 1 };
+  return {
+    id: `prefill/${model}/t${threads}`,
+    kind: "rate",
+    open: { threads, sequences: 1, contextTokens: 2 * PREFILL_TOKENS },
+    run,
+    shortRun: { ...run, prompts: prompts(1, 64) },
+    ratedTokens: PREFILL_TOKENS,
+    hasInt8: true,
+    isMain,
+  };
+}
+
+/** 64 tokens after a prompt of one, so at depths 1 to 64; the rate is of all sequences together. */
+function decode(model, threads, sequences, isMain) {
+  const run = { method: "generate", prompts: prompts(sequences, 1), outputTokens: DECODE_TOKENS };
+  return {
+    id: `decode/${model}/t${threads}/s${sequences}`,
+    kind: "rate",
+    open: { threads, sequences, contextTokens: 4 * DECODE_TOKENS },
+    run,
+    shortRun: { ...run, outputTokens: 8 },
+    ratedTokens: DECODE_TOKENS * sequences,
+    hasInt8: true,
+    isMain,
+  };
+}
+
+/** Tokens behind prompts of `depth` tokens, all different, that were computed before. */
+function decodeAtDepth(model, threads, sequences, depth) {
+  const run = { method: "decode", token: FIRST_ID, outputTokens: DEEP_DECODE_TOKENS };
+  return {
+    id: `decode/${model}/t${threads}/s${sequences}/d${depth}`,
+    kind: "rate",
+    open: { threads, sequences, contextTokens: depth + 2 * DEEP_DECODE_TOKENS },
+    kept: prompts(sequences, depth),
+    run,
+    shortRun: { ...run, outputTokens: 4 },
+    ratedTokens: DEEP_DECODE_TOKENS * sequences,
+    hasInt8: false,
+    isMain: false,
+  };
+}
+
+function smollm2Rows(model, threads) {
+  const isFirst = threads === 1;
+  return [
+    prefill(model, threads, true),
+    decode(model, threads, 1, true),
+    decode(model, threads, 4, false),
+    decode(model, threads, 8, isFirst),
+    decode(model, threads, 16, isFirst),
+    decodeAtDepth(model, threads, 8, 512),
+    decodeAtDepth(model, threads, 16, 512),
+    decodeAtDepth(model, threads, 1, 4096),
+  ];
+}
+
+function gemmaRows(model, threads) {
+  const isFirst = threads === 1;
+  return [
+    prefill(model, threads, isFirst),
+    decode(model, threads, 1, isFirst),
+    decode(model, threads, 8, false),
+    decode(model, threads, 16, false),
+  ];
+}
+
+const otherRows = (model, threads) => [
+  prefill(model, threads, false),
+  decode(model, threads, 1, false),
+  decode(model, threads, 8, false),
+];
+
+/** Whether an id starts so; a number in it counts whole: `t1/s1` is no prefix of `t1/s16`. */
+export function hasPrefix(id, prefix) {
+  return id.startsWith(prefix) && !/\d\d/.test(prefix.slice(-1) + id.charAt(prefix.length));
+}
+
+/** Rows of one model; `model` is the short name in the ids. */
+export function planOf(model, threadCounts) {
+  const family = model.startsWith("smollm2-")
+    ? smollm2Rows
+    : model.startsWith("gemma-")
+      ? gemmaRows
+      : otherRows;
+  return threadCounts.flatMap((threads) => family(model, threads));
+}

@@ -1,0 +1,73 @@
+import { describe, expect, test } from "vitest";
+import { targetOf } from "../../../bench/engine/targets.mjs";
+import { judged, machineKind, median, withRow } from "../../../bench/results.mjs";
+
+const cpuinfo = (...flags: readonly string[]) => `processor\t: 0\nflags\t\t: ${flags.join(" ")}\n`;
+const spreadOf = (median: number) => ({ median, min: median, max: median });
+
+describe("the kind of machine", () => {
+  test("is told by the flags that targets are stated for", () => {
+    expect(machineKind(cpuinfo("avx2", "avx512_vnni", "amx_tile", "amx_int8"))).toBe("amx");
+    expect(machineKind(cpuinfo("avx2", "avx512_vnni"))).toBe("avx512");
+    expect(machineKind(cpuinfo("avx2", "avx512f"))).toBe("other");
+    expect(machineKind("no flags at all")).toBe("other");
+  });
+});
+
+describe("targets", () => {
+  test("a rate has one for each kind of machine that it is stated for", () => {
+    expect(targetOf("prefill/smollm2-q4_1/t2", "avx512")).toBe(6);
+    expect(targetOf("prefill/smollm2-q4_1/t2", "amx")).toBe(2.3);
+    expect(targetOf("prefill/smollm2-q4_1/t2", "other")).toBeUndefined();
+  });
+
+  test("a row at depth 512 has not the target of the shallow one", () => {
+    expect(targetOf("decode/smollm2-q4_1/t1/s16", "avx512")).toBe(7);
+    expect(targetOf("decode/smollm2-q4_1/t1/s16/d512", "avx512")).toBe(4.5);
+  });
+
+  test("int8 rows have none", () => {
+    expect(targetOf("prefill/smollm2-q4_1/t1/int8", "avx512")).toBeUndefined();
+  });
+
+  test("counts and sizes have one on every machine", () => {
+    expect(targetOf("shared-prefix/smollm2-q4_1", "other")).toBe(880);
+    expect(targetOf("weights/gemma-q4_k_m", "other")).toBe(1.6);
+    expect(targetOf("weights/llama1b-q4_k_m", "amx")).toBe(1.35);
+  });
+});
+
+describe("a row is judged", () => {
+  test("by its ratio to the peer when it is a rate", () => {
+    const row = { unit: "tok/s", ours: spreadOf(10), ratio: spreadOf(1.9) };
+    expect(judged(row, 1.8)).toMatchObject({ target: 1.8, met: true });
+    expect(judged(row, 2)).toMatchObject({ target: 2, met: false });
+  });
+
+  test("by what ours took when it is a cost", () => {
+    const row = { unit: "x of 1", ours: spreadOf(1.3), peer: spreadOf(2) };
+    expect(judged(row, 1.4)).toMatchObject({ met: true });
+    expect(judged(row, 1.2)).toMatchObject({ met: false });
+  });
+
+  test("not at all without a target", () => {
+    const row = { unit: "tok/s", ours: spreadOf(10) };
+    expect(judged(row, undefined)).toBe(row);
+  });
+});
+
+test("a row that is measured again takes the old one's place", () => {
+  const rows = [
+    { id: "a", n: 1 },
+    { id: "b", n: 1 },
+  ];
+  expect(withRow(rows, { id: "a", n: 2 })).toEqual([
+    { id: "a", n: 2 },
+    { id: "b", n: 1 },
+  ]);
+  expect(withRow(rows, { id: "c", n: 2 }).map(({ id }) => id)).toEqual(["a", "b", "c"]);
+});
+
+test("the median of an even number of samples lies between the middle two", () => {
+  expect(median([4, 1, 3, 2])).toBe(2.5);
+});
