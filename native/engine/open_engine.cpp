@@ -1,6 +1,8 @@
 #include "engine/open_engine.h"
 
 #include <algorithm>
+#include <new>
+#include <system_error>
 
 #include "engine/decoder_runner.h"
 #include "kv/kv_sizing.h"
@@ -72,20 +74,7 @@ Result<KvSize> size_kv(const OpenOptions& options, const models::ModelConfig& co
   return size;
 }
 
-}  // namespace
-
-Result<int64_t> min_kv_bytes(const OpenOptions& options) {
-  const auto inspection = models::inspect_model(options.model_path);
-  if (!inspection.ok()) return inspection.error();
-  if (!inspection.value().refusals.empty()) return inspection.value().refusals.front();
-  const models::ModelConfig& config = inspection.value().config;
-  const auto context = wanted_context(options, config);
-  if (!context.ok()) return context.error();
-  return kv::min_kv_bytes(kv_sizing(options, config), context.value());
-}
-
-Result<std::unique_ptr<Engine>> open_engine(const OpenOptions& options, StepSink sink,
-                                            EngineInfo* info) {
+Result<std::unique_ptr<Engine>> open(const OpenOptions& options, StepSink sink, EngineInfo* info) {
   auto backend = backend::open_cpu_backend({options.isa, options.threads, options.activations});
   if (!backend.ok()) return backend.error();
   const std::string isa = backend.value()->ops().isa_name();
@@ -116,6 +105,31 @@ Result<std::unique_ptr<Engine>> open_engine(const OpenOptions& options, StepSink
            static_cast<int64_t>(weights.value()->panels.size()),
            kv_size.value().bytes};
   return std::make_unique<Engine>(std::move(runner).value(), engine, std::move(sink));
+}
+
+}  // namespace
+
+Result<int64_t> min_kv_bytes(const OpenOptions& options) {
+  const auto inspection = models::inspect_model(options.model_path);
+  if (!inspection.ok()) return inspection.error();
+  if (!inspection.value().refusals.empty()) return inspection.value().refusals.front();
+  const models::ModelConfig& config = inspection.value().config;
+  const auto context = wanted_context(options, config);
+  if (!context.ok()) return context.error();
+  return kv::min_kv_bytes(kv_sizing(options, config), context.value());
+}
+
+Result<std::unique_ptr<Engine>> open_engine(const OpenOptions& options, StepSink sink,
+                                            EngineInfo* info) {
+  try {
+    return open(options, std::move(sink), info);
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorCode::kModelMemory, "no memory for the buffers of a step"};
+  } catch (const std::system_error& error) {
+    // The stack of a thread is memory too; a limit on threads looks the same.
+    if (error.code() != std::errc::resource_unavailable_try_again) throw;
+    return Error{ErrorCode::kModelMemory, "no memory for another thread, or too many threads"};
+  }
 }
 
 }  // namespace wl::engine

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { TINY_MODEL } from "../fixture-models.ts";
-import { runCli } from "./cli-process.ts";
+import { MAIN, runCli } from "./cli-process.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "warmloop-exit-"));
 
@@ -79,6 +79,16 @@ describe("a start that cannot be ends with one line and its code", () => {
   test("KV memory that cannot be: 3, and what would fit", async () => {
     const { exitCode, stderr } = await runCli(["serve", "--port", "0", "--kv-memory", "900TiB"]);
     expect(stderr).toMatch(/memory.*MiB.*would fit/);
+    expect(exitCode).toBe(3);
+  });
+
+  test("memory that the system does not give: 3, and for what", async () => {
+    // The plan sees no limit of a process: the engine is refused what it asks for.
+    const limited = ["prlimit", `--data=${512 * 2 ** 20}`, process.execPath, MAIN] as const;
+    const options = ["--model", TINY_MODEL, "--threads", "1", "--kv-memory", "1GiB"];
+    const args = ["serve", "--port", "0", "--log-level", "silent", ...options];
+    const { exitCode, stderr } = await runCli(args, { command: limited });
+    expect(stderr).toMatch(/^warmloop: ERR_MODEL_MEMORY: no memory for .*\n$/);
     expect(exitCode).toBe(3);
   });
 
