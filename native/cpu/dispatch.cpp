@@ -40,9 +40,9 @@ bool has_avx2() {
 
 bool has_avx512() {
   if (!has_avx2() || (read_xcr0() & 0xe0) != 0xe0) return false;  // opmask, zmm
-  const CpuidRegisters seven = cpuid(7), seven_one = cpuid(7, 1);
+  const CpuidRegisters seven = cpuid(7);
   return bit(seven.ebx, 16) && bit(seven.ebx, 17) && bit(seven.ebx, 30) && bit(seven.ebx, 31) &&
-         bit(seven.ecx, 11) && bit(seven_one.eax, 5);  // F, DQ, BW, VL, VNNI, BF16
+         bit(seven.ecx, 11);  // F, DQ, BW, VL, VNNI
 }
 
 #endif
