@@ -40,7 +40,7 @@ bool equals_reference(const Level& level, const backend::Weight& weight, backend
     slice.rows = backend::kPanelRows;
     slice.panels += static_cast<size_t>(panel) * weight.panel_bytes();
     OwnedMatrix expected(x.rows, slice.rows);
-    level.reference.linear(expected.view(), input, slice, nullptr);
+    level.reference.linear({expected.view(), input, slice});
     for (int t = 0; t < x.rows; ++t) {
       const float* got = out.row(t) + panel * backend::kPanelRows;
       if (std::memcmp(got, expected.view().row(t), sizeof(float) * backend::kPanelRows) != 0) {
@@ -71,7 +71,7 @@ void bench_weight(const Level& level, const NamedType& type, Shape shape) {
     load.is_integer = is_quantized;
     if (level.is_reference() && load.macs > kMaxReferenceMacs) continue;
     const backend::LinearInput input = ops.prepare_input(x.view(), is_quantized);
-    const auto work = [&] { ops.linear(out.view(), input, weight.view(), nullptr); };
+    const auto work = [&] { ops.linear({out.view(), input, weight.view()}); };
     work();
     const bool is_equal = equals_reference(level, weight.view(), x.view(), out.view());
     report_case(level, name_of(type, shape, tokens), load, is_equal, work);

@@ -14,6 +14,7 @@
 // Ops run on the engine thread and may fan out to the kernel pool; they return when done.
 
 #include <cstdint>
+#include <span>
 
 #include "backend/kv_cache.h"
 #include "backend/weight.h"
@@ -36,15 +37,16 @@ enum class ActivationWidth {
 
 /// The input of one or more products, quantised once. For a row and a block b of 32 inputs:
 ///   amax = max |x|; scale = amax / L; q = round_to_even(x * (L / amax)), L = 16383 or 127
-///   sum = sum of q, low_sum = of the first 16; a block of zeros has scale 0; a block with NaN or
-///   infinity has scale NaN.
+///   sum = sum of q, low_sum = of the first 16, scaled_sum = scale * float(sum); a block of zeros
+///   has scale 0; a block with NaN or infinity has scale NaN.
 /// Buffers belong to the Ops instance and are valid until its next prepare_input.
 struct LinearInput {
-  Matrix x;                          // the float rows themselves, for float weights
-  const int16_t* q = nullptr;        // [rows, cols]
-  const float* scale = nullptr;      // [rows, cols / 32]
-  const int32_t* sum = nullptr;      // [rows, cols / 32]
-  const int32_t* low_sum = nullptr;  // [rows, cols / 32]
+  Matrix x;                           // the float rows themselves, for float weights
+  const int16_t* q = nullptr;         // [rows, cols]
+  const float* scale = nullptr;       // [rows, cols / 32]
+  const int32_t* sum = nullptr;       // [rows, cols / 32]
+  const int32_t* low_sum = nullptr;   // [rows, cols / 32]
+  const float* scaled_sum = nullptr;  // [rows, cols / 32]
 
   /// Rows [begin, begin + count): a product over them is the same rows of the whole product.
   LinearInput slice(int begin, int count) const {
@@ -56,8 +58,17 @@ struct LinearInput {
     part.scale = scale + blocks;
     part.sum = sum + blocks;
     part.low_sum = low_sum + blocks;
+    part.scaled_sum = scaled_sum + blocks;
     return part;
   }
+};
+
+/// One matrix product of Ops::linear.
+struct Product {
+  Matrix out;  // [input.x.rows, weight.rows]
+  LinearInput input;
+  Weight weight;
+  const float* bias = nullptr;  // [weight.rows] or null; added last
 };
 
 enum class MlpActivation {
@@ -117,7 +128,8 @@ class Ops {
   /// then).
   virtual LinearInput prepare_input(Matrix x, bool quantize) = 0;
 
-  /// out[t, o] = sum_k(weight[o, k] * x[t, k]) (+ bias[o]); out [x.rows, weight.rows].
+  /// For each product out[t, o] = sum_k(weight[o, k] * x[t, k]) (+ bias[o]). Products that do not
+  /// need each other's results go together in one call: it is one fan-out instead of several.
   ///   float forms       acc = fma(w, x, acc) over k
   ///   quantised forms   over blocks b: dot = exact int32 sum of q_w * q_x (sub-scales multiplied
   ///   in);
@@ -125,9 +137,8 @@ class Ops {
   ///                     macc = fma(min_w, scale_x * float(sum_x), macc); result acc + macc
   ///                     (acc alone in forms without a minimum; with sub-minimums m of the two
   ///                     halves sum_x is m0 * low_sum + m1 * (sum - low_sum))
-  /// bias [rows] may be null; it is added last.
-  virtual void linear(Matrix out, const LinearInput& input, const Weight& weight,
-                      const float* bias) = 0;
+  virtual void linear(std::span<const Product> products) = 0;
+  void linear(const Product& product) { linear({&product, 1}); }
 
   /// Rotates the first `rotary_dims` of each head of x [tokens, heads * head_dim] in place:
   /// (a, b) -> (a * cos - b * sin, b * cos + a * sin), pairs (2i, 2i + 1) when `is_adjacent`, else

@@ -14,6 +14,7 @@ using backend::kBlockInputs;
 using backend::KvCache;
 using backend::LinearInput;
 using backend::Matrix;
+using backend::Product;
 using backend::Weight;
 
 namespace {
@@ -27,6 +28,11 @@ constexpr int kTasksPerThread = 4;
 constexpr int kAttentionRows = 16;
 
 int64_t element_count(Matrix m) { return static_cast<int64_t>(m.rows) * m.cols; }
+
+/// Multiply-adds of one output row of a panel, at least 1.
+int64_t panel_cost(const Product& product) {
+  return std::max<int64_t>(1, static_cast<int64_t>(product.weight.cols) * product.input.x.rows);
+}
 
 }  // namespace
 
@@ -85,24 +91,52 @@ LinearInput CpuOps::prepare_input(Matrix x, bool quantize) {
   if (input_q_.size() < elements) {
     input_q_.resize(elements);
     for (auto* sums : {&input_sum_, &input_low_sum_}) sums->resize(elements / kBlockInputs);
-    input_scale_.resize(elements / kBlockInputs);
+    for (auto* scales : {&input_scale_, &input_scaled_sum_})
+      scales->resize(elements / kBlockInputs);
   }
   const QuantizedRows out{input_q_.data(), input_scale_.data(), input_sum_.data(),
-                          input_low_sum_.data()};
+                          input_low_sum_.data(), input_scaled_sum_.data()};
   over_rows(x.rows, element_count(x),
             [&](int begin, int end) { kernels_.quantize_rows(x, begin, end, levels_, out); });
   input.q = out.q;
   input.scale = out.scale;
   input.sum = out.sum;
   input.low_sum = out.low_sum;
+  input.scaled_sum = out.scaled_sum;
   return input;
 }
 
-void CpuOps::linear(Matrix out, const LinearInput& input, const Weight& weight, const float* bias) {
-  const auto kernel = kernels_.linear[static_cast<int>(weight.form)];
-  const int64_t products = static_cast<int64_t>(weight.rows) * weight.cols * input.x.rows;
-  over_range(weight.num_panels(), products >= kMinSharedProducts,
-             [&](int begin, int end) { kernel({weight, input, bias, out, begin, end}); });
+void CpuOps::linear(std::span<const Product> products) {
+  product_ends_.clear();
+  int64_t end = 0;
+  for (const Product& product : products) {
+    end += product.weight.num_panels() * panel_cost(product);
+    product_ends_.push_back(end);
+  }
+  const int tasks =
+      end * backend::kPanelRows >= kMinSharedProducts ? threads_ * kTasksPerThread : 1;
+  ThreadPool::instance().run(tasks, threads_, [&](int task, int) {
+    const int64_t cost_begin = end * task / tasks, cost_end = end * (task + 1) / tasks;
+    for (size_t i = 0; i < products.size(); ++i) {
+      run_panels(products[i], i == 0 ? 0 : product_ends_[i - 1], cost_begin, cost_end);
+    }
+  });
+}
+
+/// Runs the panels of a product that begin within [cost_begin, cost_end) of a call whose products
+/// before this one cost `before`.
+void CpuOps::run_panels(const Product& product, int64_t before, int64_t cost_begin,
+                        int64_t cost_end) const {
+  const Weight& weight = product.weight;
+  const int64_t cost = panel_cost(product);
+  const auto first_panel_from = [&](int64_t position) {
+    const int64_t panel = (std::max<int64_t>(position - before, 0) + cost - 1) / cost;
+    return static_cast<int>(std::min<int64_t>(panel, weight.num_panels()));
+  };
+  const int begin = first_panel_from(cost_begin), end = first_panel_from(cost_end);
+  if (begin == end) return;
+  kernels_.linear[static_cast<int>(weight.form)](
+      {weight, product.input, product.bias, product.out, begin, end});
 }
 
 void CpuOps::rope(Matrix x, int head_dim, int rotary_dims, bool is_adjacent, const float* cos,

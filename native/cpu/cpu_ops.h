@@ -18,8 +18,7 @@ class CpuOps : public backend::Ops {
   void embed(backend::Matrix out, const backend::Weight& table, const int32_t* ids) override;
   void rms_norm(backend::Matrix out, backend::Matrix x, const float* weight, float eps) override;
   backend::LinearInput prepare_input(backend::Matrix x, bool quantize) override;
-  void linear(backend::Matrix out, const backend::LinearInput& input, const backend::Weight& weight,
-              const float* bias) override;
+  void linear(std::span<const backend::Product> products) override;
   void rope(backend::Matrix x, int head_dim, int rotary_dims, bool is_adjacent, const float* cos,
             const float* sin) override;
   void store_kv(const backend::KvCache& cache, int layer, backend::Matrix k, backend::Matrix v,
@@ -51,6 +50,8 @@ class CpuOps : public backend::Ops {
   /// body(first element, count) over parts of a matrix; parts are whole rows.
   template <class Body>
   void over_elements(backend::Matrix m, const Body& body);
+  void run_panels(const backend::Product& product, int64_t before, int64_t cost_begin,
+                  int64_t cost_end) const;
   void plan_attention(const backend::KvCache& cache, int group,
                       const backend::AttentionBatch& batch);
 
@@ -58,8 +59,9 @@ class CpuOps : public backend::Ops {
   int threads_;
   float levels_;
   std::vector<int16_t> input_q_;
-  std::vector<float> input_scale_;
+  std::vector<float> input_scale_, input_scaled_sum_;
   std::vector<int32_t> input_sum_, input_low_sum_;
+  std::vector<int64_t> product_ends_;  // running cost of the products of one call
   std::vector<AttentionTask> attention_tasks_;
   std::vector<std::vector<float>> attention_scratch_;  // [threads]
 };

@@ -56,7 +56,11 @@ struct AttentionArgs {
   const float* sink(int head) const {
     return params.sinks == nullptr ? nullptr : params.sinks + kv_head * group + head;
   }
-  int64_t scratch_floats() const { return scored_keys() * num_queries * group; }
+  /// Scores of all rows, their output sums and totals, and one block of K or V as floats.
+  int64_t scratch_floats() const {
+    const int64_t stride = cache.value_stride();
+    return (scored_keys() + stride + 1) * num_queries * group + stride * backend::kKvBlockSize;
+  }
 };
 
 /// Where quantised activations go; shapes as in LinearInput.
@@ -65,6 +69,7 @@ struct QuantizedRows {
   float* scale = nullptr;
   int32_t* sum = nullptr;
   int32_t* low_sum = nullptr;
+  float* scaled_sum = nullptr;
 };
 
 struct KernelTable {

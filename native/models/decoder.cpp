@@ -59,7 +59,7 @@ void Decoder::head(Matrix x, const DecoderInput& input, float* logits) {
   ops_.gather_rows(normed, x, input.logit_rows);
   ops_.rms_norm(normed, normed, weights_.output_norm.data(), config_.norm_eps);
   const Matrix out{logits, input.num_logits, config_.vocab};
-  weights_.head.apply(ops_, out, ops_.prepare_input(normed, weights_.head.is_quantized()));
+  ops_.linear(weights_.head.product(out, ops_.prepare_input(normed, weights_.head.is_quantized())));
   if (config_.logits_divisor != 1) ops_.scale(out, 1 / config_.logits_divisor);
   if (config_.final_softcap != 0) ops_.soft_cap(out, config_.final_softcap);
 }

@@ -19,8 +19,8 @@ struct Linear {
   std::vector<float> bias;  // [rows] or empty
   bool is_quantized() const { return backend::is_quantized(weight.form); }
   /// out [input.x.rows, rows].
-  void apply(backend::Ops& ops, backend::Matrix out, const backend::LinearInput& input) const {
-    ops.linear(out, input, weight, bias.empty() ? nullptr : bias.data());
+  backend::Product product(backend::Matrix out, const backend::LinearInput& input) const {
+    return {out, input, weight, bias.empty() ? nullptr : bias.data()};
   }
 };
 

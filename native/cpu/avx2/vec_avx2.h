@@ -15,6 +15,8 @@ namespace {
 
 struct VecAvx2 {
   static constexpr int kTileColumns = 4;  // 4 x 2 accumulators leave half of the 16 registers
+  static constexpr int kTileRows = 6;     // of attention: 6 x 2 accumulators and three more
+  static constexpr int kTileVectors = 6;  // accumulators of a tile of attention, in all
 
   struct F {
     __m256 a, b;

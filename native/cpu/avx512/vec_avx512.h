@@ -13,7 +13,9 @@ namespace wl::cpu {
 namespace {
 
 struct VecAvx512 {
-  static constexpr int kTileColumns = 8;  // 8 x (acc, min, dot) and the weights fill 32 registers
+  static constexpr int kTileColumns = 12;  // 12 x (acc, dot) and the weights fill 32 registers
+  static constexpr int kTileRows = 8;  // of attention: twice the chains that hide a latency of 4
+  static constexpr int kTileVectors = 12;  // accumulators of a tile of attention, in all
 
   using F = __m512;   // 16 floats
   using I = __m512i;  // 16 int32

@@ -76,8 +76,9 @@ void quantize_rows(backend::Matrix x, int row_begin, int row_end, float levels,
   const int num_blocks = x.cols / backend::kBlockInputs;
   for (int64_t r = row_begin; r < row_end; ++r) {
     for (int b = 0; b < num_blocks; ++b) {
-      quantize_block(x.row(static_cast<int>(r)) + b * backend::kBlockInputs, levels, out,
-                     r * num_blocks + b);
+      const int64_t index = r * num_blocks + b;
+      quantize_block(x.row(static_cast<int>(r)) + b * backend::kBlockInputs, levels, out, index);
+      out.scaled_sum[index] = out.scale[index] * static_cast<float>(out.sum[index]);
     }
   }
 }

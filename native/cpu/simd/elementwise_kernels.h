@@ -1,6 +1,6 @@
 #pragma once
 // exp, activation quantisation, norms and the operations element by element over 16 lanes, written
-// once for every instruction set; see cpu/simd/linear_kernels.h for what V is. Equal to
+// once for every instruction set; see cpu/simd/linear_tiles.h for what V is. Equal to
 // cpu/ref/elementwise_ref.cpp bit for bit.
 
 #include <cstring>
@@ -166,7 +166,7 @@ void quantize_block(const float* x, float levels, const QuantizedRows& out, int6
   const bool is_finite = bits < 0x7f800000;
   const float inverse = levels / amax;
   if (!is_finite || !__builtin_isfinite(inverse)) {
-    *scale = is_finite ? 0.0f : __builtin_nanf("");
+    *scale = out.scaled_sum[index] = is_finite ? 0.0f : __builtin_nanf("");
     std::memset(q, 0, sizeof(int16_t) * backend::kBlockInputs);
     return;
   }
@@ -177,6 +177,7 @@ void quantize_block(const float* x, float levels, const QuantizedRows& out, int6
   V::store_i16(q + kLanes, q_high);
   out.low_sum[index] = V::isum(q_low);
   out.sum[index] = V::isum(V::iadd(q_low, q_high));
+  out.scaled_sum[index] = *scale * static_cast<float>(out.sum[index]);
 }
 
 template <class V>

@@ -1,5 +1,7 @@
 #include "models/layers/attention_block.h"
 
+#include <array>
+
 namespace wl::models {
 
 using backend::LinearInput;
@@ -21,9 +23,8 @@ void AttentionBlock::forward(Matrix out, Matrix x, const AttentionWeights& weigh
   const Matrix q = q_.rows(x.rows, q_cols), attended = attended_.rows(x.rows, q_cols);
   const Matrix k = k_.rows(x.rows, kv_cols), v = v_.rows(x.rows, kv_cols);
   const LinearInput qkv_input = ops_.prepare_input(x, weights.has_quantized_inputs());
-  weights.q.apply(ops_, q, qkv_input);
-  weights.k.apply(ops_, k, qkv_input);
-  weights.v.apply(ops_, v, qkv_input);
+  ops_.linear(std::array{weights.q.product(q, qkv_input), weights.k.product(k, qkv_input),
+                         weights.v.product(v, qkv_input)});
   normalize(q, weights.q_norm);
   normalize(k, weights.k_norm);
   if (layer.rope != kNoRope) {
@@ -36,7 +37,8 @@ void AttentionBlock::forward(Matrix out, Matrix x, const AttentionWeights& weigh
                        {config_.attention_scale, layer.window, sinks},
                        {input.num_seqs, input.cu_seqlens_q, input.positions, kv.blocks.block_tables,
                         kv.blocks.block_table_starts});
-  weights.output.apply(ops_, out, ops_.prepare_input(attended, weights.output.is_quantized()));
+  ops_.linear(
+      weights.output.product(out, ops_.prepare_input(attended, weights.output.is_quantized())));
 }
 
 }  // namespace wl::models

@@ -9,7 +9,7 @@ using backend::Matrix;
 
 void MoeBlock::route(Matrix x, const Linear& router) {
   const Matrix scores = scores_.rows(x.rows, config_.moe.num_experts);
-  router.apply(ops_, scores, ops_.prepare_input(x, router.is_quantized()));
+  ops_.linear(router.product(scores, ops_.prepare_input(x, router.is_quantized())));
   const auto num_choices = static_cast<size_t>(x.rows) * config_.moe.num_used;
   experts_.resize(num_choices);
   expert_weights_.resize(num_choices);
@@ -35,14 +35,14 @@ void MoeBlock::sort_by_expert(int num_tokens) {
   }
 }
 
-void MoeBlock::apply(Matrix out, const LinearInput& input,
-                     const std::vector<GatedMlpWeights>& experts,
-                     Linear GatedMlpWeights::* projection) {
+void MoeBlock::add_products(Matrix out, const LinearInput& input,
+                            const std::vector<GatedMlpWeights>& experts,
+                            Linear GatedMlpWeights::* projection) {
   for (size_t e = 0; e < experts.size(); ++e) {
     const int begin = starts_[e], count = starts_[e + 1] - begin;
     if (count == 0) continue;
-    (experts[e].*projection)
-        .apply(ops_, {out.row(begin), count, out.cols}, input.slice(begin, count));
+    products_.push_back((experts[e].*projection)
+                            .product({out.row(begin), count, out.cols}, input.slice(begin, count)));
   }
 }
 
@@ -57,11 +57,15 @@ void MoeBlock::forward(Matrix out, Matrix x, const MoeWeights& weights) {
 
   ops_.gather_rows(gathered, x, source_rows_.data());
   const LinearInput input = ops_.prepare_input(gathered, weights.has_quantized_inputs());
-  apply(gate, input, weights.experts, &GatedMlpWeights::gate);
-  apply(up, input, weights.experts, &GatedMlpWeights::up);
+  products_.clear();
+  add_products(gate, input, weights.experts, &GatedMlpWeights::gate);
+  add_products(up, input, weights.experts, &GatedMlpWeights::up);
+  ops_.linear(products_);
   ops_.gated_mlp(gate, up, {config_.activation, config_.swiglu_limit});
-  apply(expert_out, ops_.prepare_input(gate, weights.has_quantized_downs()), weights.experts,
-        &GatedMlpWeights::down);
+  products_.clear();
+  add_products(expert_out, ops_.prepare_input(gate, weights.has_quantized_downs()), weights.experts,
+               &GatedMlpWeights::down);
+  ops_.linear(products_);
   std::fill_n(out.data, static_cast<size_t>(out.rows) * out.cols, 0.0f);
   ops_.add_weighted_rows(out, expert_out, config_.moe.num_used, sorted_rows_.data(),
                          expert_weights_.data());

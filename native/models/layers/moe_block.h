@@ -21,8 +21,9 @@ class MoeBlock {
   void route(backend::Matrix x, const Linear& router);
   void sort_by_expert(int num_tokens);
   /// One product for each expert, over its own rows of `input` and `out`.
-  void apply(backend::Matrix out, const backend::LinearInput& input,
-             const std::vector<GatedMlpWeights>& experts, Linear GatedMlpWeights::* projection);
+  void add_products(backend::Matrix out, const backend::LinearInput& input,
+                    const std::vector<GatedMlpWeights>& experts,
+                    Linear GatedMlpWeights::* projection);
 
   const ModelConfig& config_;
   backend::Ops& ops_;
@@ -31,6 +32,7 @@ class MoeBlock {
   std::vector<float> expert_weights_;  // [tokens, num_used]
   std::vector<int32_t> starts_;       // [num_experts + 1] expert e has the sorted rows from here on
   std::vector<int32_t> sorted_rows_;  // [tokens, num_used] where a choice lies, sorted by expert
+  std::vector<backend::Product> products_;
   std::vector<int32_t> source_rows_;  // [tokens * num_used] the token of a sorted row
 };
 

@@ -98,6 +98,22 @@ WL_TEST("cpu: attention equals the reference, whole or query by query") {
   }
 }
 
+WL_TEST("cpu: an infinite value reaches the queries that see it and no earlier one") {
+  std::mt19937 rng(14);
+  for (const auto dtype : {backend::KvDType::kF16, backend::KvDType::kF32}) {
+    AttentionCase c = make_attention(rng, dtype, 64, 3, 13, 23);
+    constexpr int kQuery = 12, kKey = 13 + kQuery;
+    const Floats keys(128, 0.5f), values(128, INFINITY);
+    store_kv_row(c.cache, 0, c.table[kKey / 16] * 16 + kKey % 16, keys.data(), values.data());
+    for (const std::string& level : available_levels()) {
+      const Floats out = attend(*kernels_for(level).value(), c, 0, c.queries);
+      for (size_t i = 0; i < out.size(); ++i) {
+        WL_CHECK_EQ(std::isfinite(out[i]), i < static_cast<size_t>(kQuery) * 3 * 64);
+      }
+    }
+  }
+}
+
 WL_TEST("cpu: windowed attention leaves earlier blocks alone and does not see its batch") {
   std::mt19937 rng(10);
   for (const int first_position : {0, 13, 70, 79, 80}) {

@@ -41,8 +41,8 @@ WL_TEST("ops: a product over a slice of the input is those rows of the whole pro
     Floats x = random_floats(rng, kTokens * kCols, 1), out(kTokens * kRows), part(4 * kRows);
     const bool quantize = backend::is_quantized(weight.form);
     const backend::LinearInput input = device->ops().prepare_input(matrix(x, kCols), quantize);
-    device->ops().linear(matrix(out, kRows), input, weight, nullptr);
-    device->ops().linear(matrix(part, kRows), input.slice(5, 4), weight, nullptr);
+    device->ops().linear({matrix(out, kRows), input, weight});
+    device->ops().linear({matrix(part, kRows), input.slice(5, 4), weight});
     WL_CHECK(std::equal(part.begin(), part.end(), out.begin() + 5 * kRows));
   }
 }

@@ -102,8 +102,9 @@ struct QuantizedInput {
   std::vector<int16_t> q;
   Floats scale;
   std::vector<int32_t> sum, low_sum;
+  Floats scaled_sum;
   backend::LinearInput view(Matrix x) const {
-    return {x, q.data(), scale.data(), sum.data(), low_sum.data()};
+    return {x, q.data(), scale.data(), sum.data(), low_sum.data(), scaled_sum.data()};
   }
 };
 
@@ -113,8 +114,10 @@ QuantizedInput quantize(const KernelTable& kernels, Matrix x, float levels) {
   out.scale.resize(out.q.size() / 32);
   out.sum.resize(out.q.size() / 32);
   out.low_sum.resize(out.q.size() / 32);
-  kernels.quantize_rows(x, 0, x.rows, levels,
-                        {out.q.data(), out.scale.data(), out.sum.data(), out.low_sum.data()});
+  out.scaled_sum.resize(out.q.size() / 32);
+  kernels.quantize_rows(
+      x, 0, x.rows, levels,
+      {out.q.data(), out.scale.data(), out.sum.data(), out.low_sum.data(), out.scaled_sum.data()});
   return out;
 }
 
@@ -168,7 +171,7 @@ void check_linear(DType type, int rows, int cols, int tokens, float levels) {
 WL_TEST("cpu: products of every weight type equal the reference on every level") {
   for (const DType type : kWeightTypes) {
     const int cols = dtype_traits(type).block_elems == 256 ? 512 : 96;
-    for (const int tokens : {1, 2, 3, 4, 5, 7, 8, 9, 17})
+    for (const int tokens : {1, 2, 3, 4, 5, 7, 8, 9, 12, 17, 33})
       check_linear(type, 40, cols, tokens, 16383);
     check_linear(type, 1, cols, 3, 16383);
     check_linear(type, 33, cols, 2, 127);
