@@ -19,6 +19,12 @@ export function median(values) {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
+/** The value that the share `q` of all lies at or below. */
+export function quantile(values, q) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(q * sorted.length) - 1)];
+}
+
 /** `{median, min, max, n}` of the samples. */
 export function summary(samples) {
   return { ...spread(samples), n: samples.length };

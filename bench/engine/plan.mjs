@@ -1,6 +1,6 @@
 /**
  * What is measured: rows by model, each with how its engines are opened and, as token ids, what they
- * do. `kind` names the function of rows.mjs that measures it; `isMain` puts it into a quick run.
+ * do. `kind` names how it is measured (rows/measure-row.mjs); `isMain` puts it into a quick run.
  */
 
 const PREFILL_TOKENS = 512;
@@ -67,6 +67,80 @@ function decodeAtDepth(model, threads, sequences, depth) {
   };
 }
 
+/** Four tokens in one pass with all logits, as speculative decoding checks its guesses. */
+function verify(model, threads, isMain) {
+  return {
+    id: `verify/${model}/t${threads}`,
+    kind: "verify",
+    open: { threads, sequences: 1, contextTokens: 512 },
+    kept: prompts(1, 64),
+    token: FIRST_ID,
+    width: 4,
+    passes: 16,
+    isMain,
+  };
+}
+
+/** Four prompts of 820 tokens that share the first 800. */
+function sharedPrefix(model, threads) {
+  const shared = prompt(800, 0);
+  const ends = prompts(4, 20);
+  return {
+    id: `shared-prefix/${model}`,
+    kind: "shared-prefix",
+    open: { threads, sequences: 4, contextTokens: 1024, prefixCache: true },
+    run: { method: "countComputed", prompts: ends.map((end) => [...shared, ...end]) },
+    isMain: true,
+  };
+}
+
+/** One thread; a short prompt, so that the start is what takes the time. */
+function start(model, isMain) {
+  return {
+    id: `start/${model}/t1`,
+    kind: "start",
+    open: { threads: 1, sequences: 1, contextTokens: 512 },
+    run: { method: "generate", prompts: prompts(1, 8), outputTokens: 1 },
+    isMain,
+  };
+}
+
+/** With as small a KV cache as there can be. */
+function weights(model, isMain) {
+  return {
+    id: `weights/${model}`,
+    kind: "weights",
+    open: { threads: 1, sequences: 1, contextTokens: 64, kvMemoryBytes: 8 * 2 ** 20 },
+    isMain,
+  };
+}
+
+function busyCore(model, threads) {
+  return {
+    id: `busy-core/${model}/t${threads}`,
+    kind: "busy-core",
+    open: { threads, sequences: 1, contextTokens: 4 * DECODE_TOKENS },
+    run: { method: "generate", prompts: prompts(1, 1), outputTokens: DECODE_TOKENS },
+    isMain: true,
+  };
+}
+
+/** Four chats beside enough long prompts for the time they take, with the server's step budget. */
+function gaps(model, threads) {
+  return {
+    id: `gaps/${model}/t${threads}`,
+    kind: "gaps",
+    open: { threads, sequences: 12, contextTokens: 1024, batchTokens: 128 },
+    run: {
+      method: "measureGaps",
+      prompts: prompts(8, PREFILL_TOKENS),
+      chats: prompts(12, 16).slice(8),
+      outputTokens: 32,
+    },
+    isMain: false,
+  };
+}
+
 function smollm2Rows(model, threads) {
   const isFirst = threads === 1;
   return [
@@ -75,6 +149,7 @@ function smollm2Rows(model, threads) {
     decode(model, threads, 4, false),
     decode(model, threads, 8, isFirst),
     decode(model, threads, 16, isFirst),
+    verify(model, threads, isFirst),
     decodeAtDepth(model, threads, 8, 512),
     decodeAtDepth(model, threads, 16, 512),
     decodeAtDepth(model, threads, 1, 4096),
@@ -102,12 +177,27 @@ export function hasPrefix(id, prefix) {
   return id.startsWith(prefix) && !/\d\d/.test(prefix.slice(-1) + id.charAt(prefix.length));
 }
 
+/** Rows that do not exist once for each number of threads. */
+function singleRows(model, threads) {
+  const isDefault = model.startsWith("smollm2-");
+  const isReal = isDefault || model.startsWith("gemma-");
+  return [
+    ...(isDefault ? [sharedPrefix(model, threads), gaps(model, threads)] : []),
+    ...(isDefault && threads > 1 ? [busyCore(model, threads)] : []),
+    ...(isReal ? [start(model, isDefault)] : []),
+    weights(model, isDefault),
+  ];
+}
+
+function threadRows(model, threads) {
+  if (model.startsWith("smollm2-")) return smollm2Rows(model, threads);
+  return model.startsWith("gemma-") ? gemmaRows(model, threads) : otherRows(model, threads);
+}
+
 /** Rows of one model; `model` is the short name in the ids. */
 export function planOf(model, threadCounts) {
-  const family = model.startsWith("smollm2-")
-    ? smollm2Rows
-    : model.startsWith("gemma-")
-      ? gemmaRows
-      : otherRows;
-  return threadCounts.flatMap((threads) => family(model, threads));
+  return [
+    ...threadCounts.flatMap((threads) => threadRows(model, threads)),
+    ...singleRows(model, Math.max(...threadCounts)),
+  ];
 }

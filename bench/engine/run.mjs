@@ -10,7 +10,7 @@ import { Lanes } from "./lanes.mjs";
 import { benchModels } from "./models.mjs";
 import { installPeer, PEER } from "./peer-engine.mjs";
 import { hasPrefix, planOf } from "./plan.mjs";
-import { measureRow } from "./rows.mjs";
+import { measureRow } from "./rows/measure-row.mjs";
 import { printRows, progressLine } from "./table.mjs";
 import { targetOf } from "./targets.mjs";
 
