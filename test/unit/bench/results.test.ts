@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { hasPrefix, planOf, prompt } from "../../../bench/engine/plan.mjs";
 import { targetOf } from "../../../bench/engine/targets.mjs";
-import { judged, machineKind, median, withRow } from "../../../bench/results.mjs";
+import { judged, machineKind, median, quantile, withRow } from "../../../bench/results.mjs";
 
 const cpuinfo = (...flags: readonly string[]) => `processor\t: 0\nflags\t\t: ${flags.join(" ")}\n`;
 const spreadOf = (median: number) => ({ median, min: median, max: median });
@@ -70,4 +71,50 @@ test("a row that is measured again takes the old one's place", () => {
 
 test("the median of an even number of samples lies between the middle two", () => {
   expect(median([4, 1, 3, 2])).toBe(2.5);
+});
+
+test("a percentile is a sample that so many lie at or below", () => {
+  const samples = Array.from({ length: 200 }, (_, i) => 200 - i);
+  expect(quantile(samples, 0.5)).toBe(100);
+  expect(quantile(samples, 0.99)).toBe(198);
+  expect(quantile([7], 0.99)).toBe(7);
+});
+
+test("a prefix of row ids ends in front of a number or behind it", () => {
+  expect(hasPrefix("decode/smollm2-q4_1/t1/s1", "decode/smollm2-q4_1/t1/s1")).toBe(true);
+  expect(hasPrefix("decode/smollm2-q4_1/t1/s1/d4096", "decode/smollm2-q4_1/t1/s1")).toBe(true);
+  expect(hasPrefix("decode/smollm2-q4_1/t1/s16", "decode/smollm2-q4_1/t1/s1")).toBe(false);
+  expect(hasPrefix("decode/smollm2-q4_1/t1/s16", "decode/smollm2")).toBe(true);
+  expect(hasPrefix("decode/smollm2-q4_1/t1/s16", "")).toBe(true);
+});
+
+describe("the plan", () => {
+  const ids = (model: string) => planOf(model, [1, 2]).map(({ id }) => id);
+
+  test("has each row once", () => {
+    const all = ["smollm2-q4_1", "gemma-q4_k_m", "llama1b-q4_0"].flatMap(ids);
+    expect(new Set(all).size).toBe(all.length);
+  });
+
+  test("has every row that a target is stated for", () => {
+    const all = ["smollm2-q4_1", "gemma-q4_k_m", "llama1b-q4_0", "llama1b-q4_k_m"].flatMap(ids);
+    const targets = all.filter((id) => targetOf(id, "avx512") !== undefined);
+    expect(targets).toEqual(
+      expect.arrayContaining([
+        "decode/smollm2-q4_1/t2/s16/d512",
+        "decode/smollm2-q4_1/t1/s1/d4096",
+        "decode/gemma-q4_k_m/t1/s16",
+        "prefill/llama1b-q4_k_m/t1",
+        "verify/smollm2-q4_1/t1",
+        "shared-prefix/smollm2-q4_1",
+        "start/smollm2-q4_1/t1",
+        "busy-core/smollm2-q4_1/t2",
+        "weights/gemma-q4_k_m",
+      ]),
+    );
+  });
+
+  test("repeats no prompt at the same time", () => {
+    expect(prompt(8, 0)).not.toEqual(prompt(8, 1));
+  });
 });
