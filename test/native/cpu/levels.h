@@ -1,11 +1,13 @@
 #pragma once
 // The instruction-set levels under test and random inputs for them.
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 #include <vector>
 
 #include "cpu/dispatch.h"
+#include "cpu/emulated/emulated_kernels.h"
 
 namespace wl::cpu {
 
@@ -22,12 +24,19 @@ inline bool same_bits(const Floats& a, const Floats& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
-/// Every level of this CPU but the reference.
+/// Every level of this CPU but the reference, and those that it can emulate.
 inline std::vector<const KernelTable*> simd_levels() {
   std::vector<const KernelTable*> tables;
-  for (const std::string& name : available_levels()) {
+  const std::vector<std::string> names = available_levels();
+  const auto has = [&](const char* name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  for (const std::string& name : names) {
     if (name != "ref") tables.push_back(kernels_for(name).value());
   }
+#ifdef WL_HAVE_AVX2
+  if (has("avx2") && !has("avx512")) tables.push_back(emulated_avx512_kernels());
+#endif
   return tables;
 }
 
