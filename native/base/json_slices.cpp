@@ -48,24 +48,13 @@ Error malformed(const std::string& what) { return {ErrorCode::kModelFormat, "JSO
 
 Error JsonCursor::expected(const std::string& what) { return malformed("expected " + what); }
 
-bool JsonCursor::consume(char c) {
-  if (!starts_with(c)) return false;
-  ++pos_;
-  return true;
-}
-
-bool JsonCursor::starts_with(char c) {
-  skip_space();
-  return pos_ < text_.size() && text_[pos_] == c;
-}
-
 Status JsonCursor::check_end() {
   skip_space();
   if (pos_ < text_.size()) return malformed("more bytes after the value");
   return {};
 }
 
-void JsonCursor::skip_space() {
+void JsonCursor::skip_long_space() {
   while (pos_ < text_.size() && is_space(text_[pos_])) {
     ++pos_;
     while (is_indent(text_.substr(pos_))) pos_ += kIndent.size();

@@ -26,7 +26,11 @@ class JsonCursor {
   /// The next value, which is a string: without quotes, escapes undone. Errors: ERR_MODEL_FORMAT.
   Result<std::string_view> take_string();
 
-  bool starts_with(char c);
+  bool starts_with(char c) {
+    skip_space();
+    return pos_ < text_.size() && text_[pos_] == c;
+  }
+
   /// Errors: ERR_MODEL_FORMAT when more than space is left.
   Status check_end();
 
@@ -62,8 +66,18 @@ class JsonCursor {
   }
 
   static Error expected(const std::string& what);
-  bool consume(char c);
-  void skip_space();
+  bool consume(char c) {
+    if (!starts_with(c)) return false;
+    ++pos_;
+    return true;
+  }
+
+  void skip_space() {
+    // Most values have none in front; everything below a space is white space or an error.
+    if (pos_ < text_.size() && static_cast<unsigned char>(text_[pos_]) <= ' ') skip_long_space();
+  }
+
+  void skip_long_space();
   bool skip_value();
   bool skip_string();
   bool skip_nested();

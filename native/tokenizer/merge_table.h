@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/huge_page_allocator.h"
 #include "tokenizer/vocabulary.h"
 
 namespace wl::tokenizer {
@@ -39,7 +40,7 @@ class MergeTable {
   size_t home_of(TokenId left, TokenId right) const;
   size_t slot_of(TokenId left, TokenId right) const;
 
-  std::vector<Slot> slots_;  // a power of two, at most half full
+  std::vector<Slot, HugePageAllocator<Slot>> slots_;  // a power of two, at most half full
 };
 
 }  // namespace wl::tokenizer

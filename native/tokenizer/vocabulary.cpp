@@ -55,7 +55,7 @@ size_t Vocabulary::slot_of(const Key& key) const {
 }
 
 void Vocabulary::grow() {
-  const std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(slots_.size() * 2));
+  const auto old = std::exchange(slots_, decltype(slots_)(slots_.size() * 2));
   for (const Slot& slot : old) {
     if (slot.id == kEmpty) continue;
     size_t at = home_of(slot.tag);

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/huge_page_allocator.h"
 #include "tokenizer/byte_hash.h"
 
 namespace wl::tokenizer {
@@ -59,8 +60,8 @@ class Vocabulary {
   void grow();
 
   static constexpr int kSizeBits = 4;
-  std::string arena_;        // of the strings that are not short
-  std::vector<Slot> slots_;  // a power of two, at most half full
+  std::string arena_;                                 // of the strings that are not short
+  std::vector<Slot, HugePageAllocator<Slot>> slots_;  // a power of two, at most half full
   size_t num_tokens_ = 0;
 };
 
