@@ -1,10 +1,14 @@
 /**
- * `npm run bench:tokenizer -- NAME=PATH ...`: our tokenizer beside @huggingface/tokenizers on ten
- * megabytes of mixed text, after checking it id for id against `tokenizers`, the library in Rust that
- * both are modelled on. PATH is a folder with tokenizer.json, or a GGUF file. See bench/README.md.
+ * `npm run bench:tokenizer -- NAME=PATH[,FOLDER] ...`: our tokenizer beside @huggingface/tokenizers
+ * on ten megabytes of mixed text, after checking it id for id against `tokenizers`, the library in
+ * Rust that both are modelled on. PATH is a folder with tokenizer.json, or a GGUF file; FOLDER has
+ * the tokenizer.json for the libraries, when PATH is a GGUF file of SentencePiece.
+ * See bench/README.md.
  */
-import { readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { libraryDefinition } from "../../dist/text/library-definition.js";
@@ -59,13 +63,32 @@ function sampleOf(documents, numBytes, allBytes) {
   return documents.filter((_, i) => i % stride === 0);
 }
 
-async function measure(name, file, documents) {
-  const isGguf = file.endsWith(".gguf");
-  const json = isGguf
-    ? tokenizerJsonOf(file)
-    : JSON.parse(readFileSync(path.join(file, "tokenizer.json"), "utf8"));
-  const load = timed(() => loadAddon().openTokenizer(file));
-  const native = load.result;
+/** Of a folder with tokenizer.json, or of a GGUF file with byte-level BPE. */
+function definitionOf(source) {
+  if (source.endsWith(".gguf")) return tokenizerJsonOf(source);
+  return JSON.parse(readFileSync(path.join(source, "tokenizer.json"), "utf8"));
+}
+
+/** CPU milliseconds of the loads, ours and the peer's in turn, each in a process of its own. */
+function loadTimes(file, json) {
+  const folder = mkdtempSync(path.join(tmpdir(), "warmloop-bench-"));
+  const peerFile = path.join(folder, "tokenizer.json");
+  const script = path.join(import.meta.dirname, "load.mjs");
+  const load = (...args) => {
+    return 1000 * Number(execFileSync(process.execPath, [script, ...args], { encoding: "utf8" }));
+  };
+  writeFileSync(peerFile, JSON.stringify(json));
+  const pairs = Array.from({ length: Number(flags.repetitions) }, () => {
+    return { ours: load("ours", file), peer: load("peer", peerFile) };
+  });
+  rmSync(folder, { recursive: true });
+  return pairs;
+}
+
+async function measure(name, file, libraryFile, documents) {
+  const json = definitionOf(libraryFile);
+  const loads = loadTimes(file, json);
+  const native = loadAddon().openTokenizer(file);
   const needsNfc = native.facts.needsNfc;
   const encode = (text) => native.encode(needsNfc ? text.normalize("NFC") : text, "parsed", true);
 
@@ -82,33 +105,37 @@ async function measure(name, file, documents) {
     return all / timed(() => documents.forEach(encode)).seconds;
   });
 
-  const peerLoad = timed(() => new LibraryModelTokenizer(libraryDefinition(json), NO_FILES));
+  const library = new LibraryModelTokenizer(libraryDefinition(json), NO_FILES);
   const sample = sampleOf(documents, Number(flags["peer-bytes"]), all * MEGA);
   const plain = { parseSpecial: true, addBos: false };
-  const peer = timed(() => sample.map((text) => [...peerLoad.result.encodePlain(text, plain)]));
+  const peer = timed(() => sample.map((text) => [...library.encodePlain(text, plain)]));
   const sampleIds = sample.map(encode);
   const unlike = differing(sample, sampleIds, peer.result);
   if (unlike.length > 0) report(`${name}: not the ids of ${PEER}`, unlike);
   const peerRate = megabytes(sample) / peer.seconds;
-  const row = (id, unit, values, peerValue, ratios) => ({
+  const row = (id, unit, values, peerValues, ratios) => ({
     id: `${id}/${name}`,
     unit,
     ours: summary(values),
-    peer: summary([peerValue]),
+    peer: summary(peerValues),
     ratio: spread(ratios),
     disturbed: false,
   });
-  const loadMs = 1000 * load.seconds;
-  const peerLoadMs = 1000 * peerLoad.seconds;
   return [
     row(
       "encode",
       "MB/s",
       rates,
-      peerRate,
+      [peerRate],
       rates.map((rate) => rate / peerRate),
     ),
-    row("load", "ms", [loadMs], peerLoadMs, [peerLoadMs / loadMs]),
+    row(
+      "load",
+      "ms",
+      loads.map(({ ours: time }) => time),
+      loads.map(({ peer: time }) => time),
+      loads.map(({ ours: time, peer: peerTime }) => peerTime / time),
+    ),
   ];
 }
 
@@ -121,8 +148,9 @@ const run = describeRun("tokenizer");
 const documents = createCorpus();
 const rows = [];
 for (const argument of positionals) {
-  const [name, file] = argument.split("=");
-  rows.push(...(await measure(name, path.resolve(file), documents)));
+  const [name, paths] = argument.split("=");
+  const [file, libraryFile = file] = paths.split(",").map((part) => path.resolve(part));
+  rows.push(...(await measure(name, file, libraryFile, documents)));
 }
 const { version } = JSON.parse(
   readFileSync(path.join(import.meta.dirname, "../../node_modules", PEER, "package.json"), "utf8"),
