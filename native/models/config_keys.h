@@ -53,6 +53,7 @@ constexpr Key kYarnTruncate{nullptr, "truncate"};
 constexpr Key kYarnMscale{nullptr, "mscale"};
 constexpr Key kYarnMscaleAllDim{nullptr, "mscale_all_dim"};
 
+constexpr Key kNumExperts{"expert_count", "num_local_experts"};
 constexpr Key kNumExpertsUsed{"expert_used_count", "num_experts_per_tok"};
 constexpr Key kExpertFfn{"expert_feed_forward_length", "moe_intermediate_size"};
 

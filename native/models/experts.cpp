@@ -21,4 +21,11 @@ void read_experts(ConfigSource& source, Key num_experts, ModelConfig* config) {
   moe.num_used = source.fields.required_int(keys::kNumExpertsUsed, {1, moe.num_experts});
 }
 
+void read_mixtral_experts(ConfigSource& source, ModelConfig* config) {
+  read_experts(source, keys::kNumExperts, config);
+  config->moe.rule = ExpertRule::kSoftmaxThenTopNormalized;
+  config->moe.ffn = config->ffn;
+  for (LayerConfig& layer : config->layers) layer.is_moe = true;
+}
+
 }  // namespace wl::models

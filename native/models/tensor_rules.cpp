@@ -28,6 +28,10 @@ constexpr TensorRule kLayerRules[] = {
     {"ffn_gate.#", "mlp.experts.#.gate_proj", {"ffn_gate_exps"}},
     {"ffn_up.#", "mlp.experts.#.up_proj", {"ffn_up_exps"}},
     {"ffn_down.#", "mlp.experts.#.down_proj", {"ffn_down_exps"}},
+    {"", "block_sparse_moe.gate", {"ffn_gate_inp"}},  // Mixtral's names
+    {"", "block_sparse_moe.experts.#.w1", {"ffn_gate_exps"}},
+    {"", "block_sparse_moe.experts.#.w2", {"ffn_down_exps"}},
+    {"", "block_sparse_moe.experts.#.w3", {"ffn_up_exps"}},
     {"ffn_gate_exps", "", {"ffn_gate_exps"}, true},
     {"ffn_up_exps", "", {"ffn_up_exps"}, true},
     {"ffn_down_exps", "", {"ffn_down_exps"}, true},

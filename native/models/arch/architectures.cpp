@@ -7,10 +7,10 @@ namespace wl::models {
 
 namespace {
 
-/// Of two with the same name the first is GGUF's.
-constexpr const Architecture* kAll[] = {&kGemma3,  &kGptOss,   &kGranite, &kLlama,
-                                        &kMistral, &kOlmo2,    &kPhi3,    &kQwen2,
-                                        &kQwen3,   &kQwen3Moe, &kSmolLm3};
+/// Of those with the same name the first is GGUF's.
+constexpr const Architecture* kAll[] = {&kGemma3,  &kGptOss,  &kGranite,  &kLlama,
+                                        &kMistral, &kMixtral, &kOlmo2,    &kPhi3,
+                                        &kQwen2,   &kQwen3,   &kQwen3Moe, &kSmolLm3};
 
 bool has_name(const Architecture& architecture, loader::Container container,
               std::string_view name) {

@@ -6,7 +6,7 @@
 
 namespace wl::models {
 
-extern const Architecture kGemma3, kGptOss, kGranite, kLlama, kMistral, kOlmo2, kPhi3, kQwen2,
-    kQwen3, kQwen3Moe, kSmolLm3;
+extern const Architecture kGemma3, kGptOss, kGranite, kLlama, kMistral, kMixtral, kOlmo2, kPhi3,
+    kQwen2, kQwen3, kQwen3Moe, kSmolLm3;
 
 }  // namespace wl::models

@@ -13,7 +13,6 @@ namespace wl::models {
 
 namespace {
 
-constexpr Key kNumExperts{"expert_count", "num_local_experts"};
 constexpr Key kSwigluLimit{nullptr, "swiglu_limit"};
 constexpr int kPeriod = 2;
 
@@ -23,7 +22,7 @@ void read(ConfigSource& source, ModelConfig* config) {
   config->swiglu_limit =
       static_cast<float>(source.fields.number_or(kSwigluLimit, config->swiglu_limit, kScaleRange));
 
-  read_experts(source, kNumExperts, config);
+  read_experts(source, keys::kNumExperts, config);
   config->moe.rule = ExpertRule::kTopThenSoftmax;
   config->moe.ffn = source.fields.int_or(keys::kExpertFfn, config->ffn, kFfnRange);
   for (LayerConfig& layer : config->layers) layer.is_moe = true;

@@ -191,6 +191,35 @@ WL_TEST("gguf architectures: gpt-oss' norm before the MLP and its experts under 
   WL_CHECK_EQ(bias.bytes - weights.at("blk.0.ffn_gate_exps.0.bias").bytes, 8 * 4);
 }
 
+WL_TEST(
+    "gguf architectures: a llama that counts experts is Mixtral, its experts one by one or "
+    "stacked") {
+  GgufWriter writer = wl::test::tiny_gguf("llama");
+  writer.add_u32("llama.expert_count", 3);
+  writer.add_u32("llama.expert_used_count", 2);
+  for (const std::string layer : {"blk.0.", "blk.1."}) {
+    for (const char* name : {"ffn_gate", "ffn_up", "ffn_down"}) {
+      writer.remove_tensor(layer + name + ".weight");
+      const bool is_down = std::string(name) == "ffn_down";
+      const uint64_t rows = is_down ? 4 : 6, cols = is_down ? 6 : 4;
+      for (const char* expert : {".0", ".1", ".2"}) {
+        if (layer == "blk.0.")
+          writer.add_f32_tensor(layer + name + expert + ".weight", {rows, cols});
+      }
+      if (layer == "blk.1.") writer.add_f32_tensor(layer + name + "_exps.weight", {3, rows, cols});
+    }
+    writer.add_f32_tensor(layer + "ffn_gate_inp.weight", {3, 4});
+  }
+  const ModelConfig config = config_of(writer);
+  WL_CHECK(config.moe.rule == ExpertRule::kSoftmaxThenTopNormalized);
+  WL_CHECK_EQ(config.moe.num_experts, 3);
+  WL_CHECK_EQ(config.moe.num_used, 2);
+  WL_CHECK_EQ(config.moe.ffn, 6);
+  WL_CHECK(config.layers[0].is_moe && config.layers[1].is_moe);
+  const OpenedModel model(writer);
+  WL_CHECK_EQ(wl::test::outcome(map_weights(model.file, config)), "ok");
+}
+
 WL_TEST("gguf architectures: experts one by one, as old files have them, or gate and up in one") {
   GgufWriter writer = wl::test::tiny_gguf("qwen3moe");
   for (const char* layer : {"blk.0.", "blk.1."}) {

@@ -147,7 +147,7 @@ WL_TEST("gguf config: settings that are not computed are refused by name, neutra
   } kForeign[] = {{"llama", "logit_scale", 8.0f},
                   {"llama", "attention.scale", 0.5f},
                   {"llama", "embedding_scale", 12.0f},
-                  {"llama", "expert_count", 8.0f},
+                  {"qwen2", "expert_count", 8.0f},
                   {"llama", "rope.scaling.yarn_log_multiplier", 0.1f},
                   {"qwen2", "attention.clamp_kqv", 8.0f},
                   {"qwen3", "attention.temperature_scale", 0.1f},

@@ -52,7 +52,7 @@ WL_TEST("hf architectures: every model_type reads and maps, rotating halves") {
       {"llama", "llama"}, {"mistral", "llama"},      {"qwen2", "qwen2"},
       {"qwen3", "qwen3"}, {"qwen3_moe", "qwen3moe"}, {"gemma3_text", "gemma3"},
       {"phi3", "phi3"},   {"gpt_oss", "gpt-oss"},    {"smollm3", "smollm3"},
-      {"olmo2", "olmo2"}, {"granite", "granite"}};
+      {"olmo2", "olmo2"}, {"granite", "granite"},    {"mixtral", "llama"}};
   for (const auto& [type, arch] : kTypes) {
     const HfModel model = tiny_hf(type);
     const ModelConfig config = config_of(model);
@@ -71,6 +71,17 @@ WL_TEST("hf architectures: mistral's window is in every layer, or in none") {
   WL_CHECK((windows_of(model) == std::vector<int>{0, 16}));
   model.set("sliding_window", "null");
   WL_EXPECT_ERROR(read_model_config(model.file()), "ERR_MODEL_FORMAT", "sliding_window is missing");
+}
+
+WL_TEST("hf architectures: mixtral is mistral with experts, which must be counted") {
+  HfModel model = tiny_hf("mixtral");
+  WL_CHECK_EQ(config_of(model).moe.num_experts, 3);
+  WL_CHECK((windows_of(model) == std::vector<int>{0, 0}));
+  model.set("sliding_window", "16");
+  WL_CHECK((windows_of(model) == std::vector<int>{16, 16}));
+  model.remove("num_local_experts");
+  WL_EXPECT_ERROR(read_model_config(model.file()), "ERR_MODEL_FORMAT",
+                  "num_local_experts is missing");
 }
 
 WL_TEST("hf architectures: qwen's upper layers slide when its config says so") {

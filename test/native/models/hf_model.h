@@ -118,8 +118,8 @@ class TinyHf {
       number("moe_intermediate_size", kExpertFfn);
       model_.set("norm_topk_prob", "true");
     }
-    if (is("gpt_oss")) number("num_local_experts", kExperts);
-    if (is("qwen3_moe") || is("gpt_oss")) number("num_experts_per_tok", 2);
+    if (is("gpt_oss") || is("mixtral")) number("num_local_experts", kExperts);
+    if (is("qwen3_moe") || is("gpt_oss") || is("mixtral")) number("num_experts_per_tok", 2);
     if (is("gpt_oss") || is("gemma3_text")) number("sliding_window", 16);
     if (is("gemma3_text")) {
       number("query_pre_attn_scalar", 4);
@@ -161,6 +161,14 @@ class TinyHf {
     if (is("qwen3_moe")) {
       add("mlp.gate.weight", {kExperts, kHidden});
       for (int64_t i = 0; i < kExperts; ++i) add_gated("mlp.experts." + std::to_string(i) + ".");
+    } else if (is("mixtral")) {
+      add("block_sparse_moe.gate.weight", {kExperts, kHidden});
+      for (int64_t i = 0; i < kExperts; ++i) {
+        const std::string expert = "block_sparse_moe.experts." + std::to_string(i);
+        add(expert + ".w1.weight", {kFfn, kHidden});
+        add(expert + ".w2.weight", {kHidden, kFfn});
+        add(expert + ".w3.weight", {kFfn, kHidden});
+      }
     } else if (is("phi3")) {
       add("mlp.gate_up_proj.weight", {2 * kFfn, kHidden});
       add("mlp.down_proj.weight", {kHidden, kFfn});
