@@ -111,7 +111,7 @@ export class GrowingResults {
     this.#run = run;
     this.#facts = facts;
     const file = path.join(ROOT, resultFile(run));
-    this.#rows = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")).rows : [];
+    this.#rows = existsSync(file) ? datedRows(JSON.parse(readFileSync(file, "utf8"))) : [];
   }
 
   /** Returns the file's path from the repository's root. */
@@ -132,6 +132,9 @@ export class GrowingResults {
     return writeResults(this.#run, { ...this.#facts, rows: this.#rows });
   }
 }
+
+/** Rows that do not say of which run they are belong to the file's. */
+const datedRows = ({ commit, time, rows }) => rows.map((row) => ({ commit, time, ...row }));
 
 /**
  * The rows with `row` in the place of the one with its id, or at the end.

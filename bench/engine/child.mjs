@@ -3,7 +3,7 @@
  * nobody else's. Between runs it waits for a message and uses no CPU.
  *
  *   node child.mjs warmloop|peer MODEL
- *   {open: {threads, sequences, contextTokens, ...}} -> {isa, rssBytes}  (no isa of the peer)
+ *   {open: {threads, sequences, contextTokens, ...}} -> {rssBytes}
  *   {run: {method, ...}}                             -> {wallMs, cpuMs, result}
  *
  * `method` is one of the opened engine's, `rssBytes` by how much opening it made this process grow.
@@ -19,7 +19,7 @@ async function open(options) {
   await engine?.close();
   const rssStart = process.memoryUsage.rss();
   engine = await openEngine({ modelPath, ...options });
-  return { isa: engine.isa, rssBytes: process.memoryUsage.rss() - rssStart };
+  return { rssBytes: process.memoryUsage.rss() - rssStart };
 }
 
 /** Wall clock and CPU time of all threads of this process. */

@@ -74,7 +74,6 @@ export class EngineProcess {
 export class Lanes {
   #modelPath;
   #processes = new Map();
-  #isa;
 
   constructor(modelPath) {
     this.#modelPath = modelPath;
@@ -82,11 +81,6 @@ export class Lanes {
 
   get modelPath() {
     return this.#modelPath;
-  }
-
-  /** Instruction set level that our engines chose; undefined before one was opened. */
-  get isa() {
-    return this.#isa;
   }
 
   /**
@@ -102,8 +96,7 @@ export class Lanes {
       return { name, engine: this.#processes.get(name), options: { ...options, ...laneOptions } };
     });
     const prepare = async ({ engine, options: laneOptions }) => {
-      const { isa } = await engine.ask({ open: laneOptions });
-      this.#isa = isa ?? this.#isa;
+      await engine.ask({ open: laneOptions });
       if (kept !== undefined) await engine.ask({ run: { method: "keep", prompts: kept } });
     };
     // One after another: threads that spin while they wait would hold each other up.

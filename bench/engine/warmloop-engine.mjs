@@ -32,10 +32,6 @@ class WarmloopEngine {
     this.#gaps = gaps;
   }
 
-  get isa() {
-    return this.#engine.info.isa;
-  }
-
   /** All prompts at once, `outputTokens` greedy tokens each. Returns how many tokens came. */
   async generate({ prompts, outputTokens }) {
     return this.#countAll(prompts.map((prompt) => this.#start(prompt, outputTokens)));

@@ -38,16 +38,14 @@ function rateRow(id, lane, { plan, rounds, isDisturbed, clock }) {
 }
 
 export async function measureRate(plan, { lanes, pace, clock }) {
-  const hasInt8 = plan.hasInt8 && pace.withInt8(plan);
-  const names = ["ours", "peer", ...(hasInt8 ? [INT8] : [])];
+  const names = ["ours", "peer", ...(plan.hasInt8 ? [INT8] : [])];
   const opened = await lanes.open(names, plan.open, plan.kept);
   const { threads } = plan.open;
-  const warmUp = pace.isQuick ? plan.shortRun : plan.run;
-  for (const [, engine] of opened) await engine.measure(warmUp, threads);
+  for (const [, engine] of opened) await engine.measure(plan.warmUp, threads);
   const measured = await measureRounds(opened, pace, (engine) => engine.measure(plan.run, threads));
   measured.rounds.forEach(assertSameWork);
   const facts = { plan, ...measured, clock };
   const rows = [rateRow(plan.id, "ours", facts)];
-  if (hasInt8) rows.push(rateRow(`${plan.id}/int8`, INT8, facts));
+  if (plan.hasInt8) rows.push(rateRow(`${plan.id}/int8`, INT8, facts));
   return rows;
 }
