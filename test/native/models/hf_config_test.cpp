@@ -157,7 +157,7 @@ WL_TEST("hf config: what is not computed is refused by name") {
     WL_EXPECT_ERROR(
         read_with("model_type", wl::quote_bytes(type)), "ERR_MODEL_ARCH",
         std::string("model_type is \"") + type +
-            "\", this build runs gemma3, gemma3_text, gpt_oss, granite, llama, mistral, "
+            "\", this build runs gemma3, gemma3_text, gpt_oss, granite, llama, mistral, mixtral, "
             "olmo2, phi3, qwen2, qwen3, qwen3_moe, smollm3");
   }
   WL_EXPECT_ERROR(read_with("model_type", "null"), "ERR_MODEL_ARCH", "model_type is \"\"");
