@@ -47,6 +47,7 @@ struct LinearInput {
   const int32_t* sum = nullptr;       // [rows, cols / 32]
   const int32_t* low_sum = nullptr;   // [rows, cols / 32]
   const float* scaled_sum = nullptr;  // [rows, cols / 32]
+  const int8_t* q8 = nullptr;         // [rows, cols] q as bytes, of kInt8 only
 
   /// Rows [begin, begin + count): a product over them is the same rows of the whole product.
   LinearInput slice(int begin, int count) const {
@@ -55,6 +56,7 @@ struct LinearInput {
     if (q == nullptr) return part;
     const int64_t blocks = static_cast<int64_t>(begin) * (x.cols / kBlockInputs);
     part.q = q + blocks * kBlockInputs;
+    if (q8 != nullptr) part.q8 = q8 + blocks * kBlockInputs;
     part.scale = scale + blocks;
     part.sum = sum + blocks;
     part.low_sum = low_sum + blocks;

@@ -27,6 +27,9 @@ constexpr int kTasksPerThread = 4;
 // Query rows of one attention task: their scores and a K block stay in the L2 cache.
 constexpr int kAttentionRows = 16;
 
+// Largest magnitudes of quantised activations.
+constexpr float kWideLevels = 16383, kInt8Levels = 127;
+
 int64_t element_count(Matrix m) { return static_cast<int64_t>(m.rows) * m.cols; }
 
 /// Multiply-adds of one output row of a panel, at least 1.
@@ -39,7 +42,7 @@ int64_t panel_cost(const Product& product) {
 CpuOps::CpuOps(const KernelTable& kernels, int threads, backend::ActivationWidth width)
     : kernels_(kernels),
       threads_(threads),
-      levels_(width == backend::ActivationWidth::kWide ? 16383.0f : 127.0f),
+      levels_(width == backend::ActivationWidth::kWide ? kWideLevels : kInt8Levels),
       attention_scratch_(static_cast<size_t>(threads)) {
   ThreadPool::instance().reserve(threads);
 }
@@ -90,12 +93,14 @@ LinearInput CpuOps::prepare_input(Matrix x, bool quantize) {
   const auto elements = static_cast<size_t>(element_count(x));
   if (input_q_.size() < elements) {
     input_q_.resize(elements);
+    if (levels_ <= kInt8Levels) input_q8_.resize(elements);
     for (auto* sums : {&input_sum_, &input_low_sum_}) sums->resize(elements / kBlockInputs);
     for (auto* scales : {&input_scale_, &input_scaled_sum_})
       scales->resize(elements / kBlockInputs);
   }
-  const QuantizedRows out{input_q_.data(), input_scale_.data(), input_sum_.data(),
-                          input_low_sum_.data(), input_scaled_sum_.data()};
+  const QuantizedRows out{input_q_.data(),          input_scale_.data(),
+                          input_sum_.data(),        input_low_sum_.data(),
+                          input_scaled_sum_.data(), input_q8_.empty() ? nullptr : input_q8_.data()};
   over_rows(x.rows, element_count(x),
             [&](int begin, int end) { kernels_.quantize_rows(x, begin, end, levels_, out); });
   input.q = out.q;
@@ -103,6 +108,7 @@ LinearInput CpuOps::prepare_input(Matrix x, bool quantize) {
   input.sum = out.sum;
   input.low_sum = out.low_sum;
   input.scaled_sum = out.scaled_sum;
+  input.q8 = out.q8;
   return input;
 }
 

@@ -70,6 +70,7 @@ struct QuantizedRows {
   int32_t* sum = nullptr;
   int32_t* low_sum = nullptr;
   float* scaled_sum = nullptr;
+  int8_t* q8 = nullptr;  // or none, where levels is 16383
 };
 
 struct KernelTable {

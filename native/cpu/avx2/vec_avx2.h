@@ -14,9 +14,10 @@ namespace wl::cpu {
 namespace {
 
 struct VecAvx2 {
-  static constexpr int kTileColumns = 4;  // 4 x 2 accumulators leave half of the 16 registers
-  static constexpr int kTileRows = 6;     // of attention: 6 x 2 accumulators and three more
-  static constexpr int kTileVectors = 6;  // accumulators of a tile of attention, in all
+  static constexpr int kTileColumns = 4;        // 4 x 2 accumulators leave half of the 16 registers
+  static constexpr bool kHasByteQuads = false;  // their 16-bit sums would overflow
+  static constexpr int kTileRows = 6;           // of attention: 6 x 2 accumulators and three more
+  static constexpr int kTileVectors = 6;        // accumulators of a tile of attention, in all
 
   struct F {
     __m256 a, b;
@@ -136,6 +137,31 @@ struct VecAvx2 {
     *high = widen_bytes(
         _mm256_shuffle_epi8(entries, _mm256_and_si256(_mm256_srli_epi16(bytes, 4), mask)));
   }
+  /// dot[c][row] += nibbles times bytes over 16 inputs: 128 bytes of nibbles, q8[c] the inputs.
+  /// Eight products of 15 * 127 * 2 at most stay within the 16 bits in which they are added.
+  template <int kColumns>
+  static void add_nibble_quads(const uint8_t* nibbles, const int8_t* const* q8, I* dot) {
+    const __m256i mask = _mm256_set1_epi8(15);
+    __m256i sum[kColumns];
+#pragma GCC unroll 16
+    for (int c = 0; c < kColumns; ++c) sum[c] = _mm256_setzero_si256();
+#pragma GCC unroll 4
+    for (int k = 0; k < 16; k += 4, nibbles += 32) {
+      const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(nibbles));
+      const __m256i low = _mm256_and_si256(bytes, mask);
+      const __m256i high = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), mask);
+#pragma GCC unroll 16
+      for (int c = 0; c < kColumns; ++c) {
+        sum[c] = _mm256_add_epi16(sum[c], _mm256_maddubs_epi16(low, set1_pair(q8[c] + k)));
+        sum[c] = _mm256_add_epi16(sum[c], _mm256_maddubs_epi16(high, set1_pair(q8[c] + k + 2)));
+      }
+    }
+#pragma GCC unroll 16
+    for (int c = 0; c < kColumns; ++c) {
+      const W wide = widen_words(sum[c]);
+      dot[c] = {_mm256_add_epi32(dot[c].a, wide.a), _mm256_add_epi32(dot[c].b, wide.b)};
+    }
+  }
   /// acc[row] += w[row][0] * pair[0] + w[row][1] * pair[1], exact.
   static I dot_pairs(I acc, W w, const int16_t* pair) {
     int32_t bits;
@@ -146,6 +172,16 @@ struct VecAvx2 {
   }
 
  private:
+  static __m256i set1_pair(const int8_t* pair) {
+    int16_t bits;
+    std::memcpy(&bits, pair, sizeof(bits));
+    return _mm256_set1_epi16(bits);
+  }
+  /// 16 int16 as int32: lanes 0..7, 8..15.
+  static W widen_words(__m256i words) {
+    return {_mm256_cvtepi16_epi32(_mm256_castsi256_si128(words)),
+            _mm256_cvtepi16_epi32(_mm256_extracti128_si256(words, 1))};
+  }
   static W widen_bytes(__m256i bytes) {
     return {_mm256_cvtepi8_epi16(_mm256_castsi256_si128(bytes)),
             _mm256_cvtepi8_epi16(_mm256_extracti128_si256(bytes, 1))};

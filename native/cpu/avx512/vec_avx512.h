@@ -14,6 +14,7 @@ namespace {
 
 struct VecAvx512 {
   static constexpr int kTileColumns = 12;  // 12 x (acc, dot) and the weights fill 32 registers
+  static constexpr bool kHasByteQuads = true;
   static constexpr int kTileRows = 8;  // of attention: twice the chains that hide a latency of 4
   static constexpr int kTileVectors = 12;  // accumulators of a tile of attention, in all
 
@@ -94,6 +95,33 @@ struct VecAvx512 {
     *low = {_mm512_cvtepi8_epi16(_mm256_shuffle_epi8(entries, _mm256_and_si256(bytes, mask)))};
     *high = {_mm512_cvtepi8_epi16(_mm256_shuffle_epi8(entries, high_bytes))};
   }
+  /// dot[c][row] += nibbles times bytes over 16 inputs: 128 bytes of nibbles, q8[c] the inputs.
+  template <int kColumns>
+  static void add_nibble_quads(const uint8_t* nibbles, const int8_t* const* q8, I* dot) {
+    const __m512i mask = _mm512_set1_epi8(15);
+#pragma GCC unroll 4
+    for (int k = 0; k < 16; k += 4, nibbles += 32) {
+      // A row's 16 bits hold inputs 0, 1 in the low nibbles and 2, 3 in the high ones.
+      const __m512i rows = _mm512_cvtepu16_epi32(load_256(nibbles));
+      const __m512i quads =
+          _mm512_and_si512(_mm512_or_si512(rows, _mm512_slli_epi32(rows, 12)), mask);
+#pragma GCC unroll 16
+      for (int c = 0; c < kColumns; ++c) dot[c] = dot_quad(dot[c], quads, q8[c] + k);
+    }
+  }
+  /// dot[c][row] += (bytes + 128) times bytes over 16 inputs: 256 signed bytes of weights.
+  template <int kColumns>
+  static void add_byte_quads(const uint8_t* bytes, const int8_t* const* q8, I* dot) {
+    const __m512i flip = _mm512_set1_epi8(-128), order = pairs_to_quads();
+#pragma GCC unroll 4
+    for (int k = 0; k < 16; k += 4, bytes += 64) {
+      // Inputs 0, 1 of all rows come before inputs 2, 3.
+      const __m512i pairs = _mm512_loadu_si512(bytes);
+      const __m512i quads = _mm512_xor_si512(_mm512_permutexvar_epi16(order, pairs), flip);
+#pragma GCC unroll 16
+      for (int c = 0; c < kColumns; ++c) dot[c] = dot_quad(dot[c], quads, q8[c] + k);
+    }
+  }
   /// acc[row] += w[row][0] * pair[0] + w[row][1] * pair[1], exact.
   static I dot_pairs(I acc, W w, const int16_t* pair) {
     int32_t bits;
@@ -102,6 +130,19 @@ struct VecAvx512 {
   }
 
  private:
+  /// Words 0, 16, 1, 17, ... 15, 31.
+  static __m512i pairs_to_quads() {
+    const __m512i index =
+        _mm512_cvtepu8_epi32(_mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+    return _mm512_or_si512(index,
+                           _mm512_slli_epi32(_mm512_add_epi32(index, _mm512_set1_epi32(16)), 16));
+  }
+  /// acc[row] += the four products of unsigned weights and signed inputs, exact.
+  static I dot_quad(I acc, __m512i weights, const int8_t* quad) {
+    int32_t bits;
+    std::memcpy(&bits, quad, sizeof(bits));
+    return _mm512_dpbusd_epi32(acc, weights, _mm512_set1_epi32(bits));
+  }
   static __m256i load_256(const uint8_t* p) {
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
   }

@@ -79,6 +79,10 @@ void quantize_rows(backend::Matrix x, int row_begin, int row_end, float levels,
       const int64_t index = r * num_blocks + b;
       quantize_block(x.row(static_cast<int>(r)) + b * backend::kBlockInputs, levels, out, index);
       out.scaled_sum[index] = out.scale[index] * static_cast<float>(out.sum[index]);
+      if (out.q8 != nullptr) {
+        const int16_t* q = out.q + index * backend::kBlockInputs;
+        std::copy_n(q, backend::kBlockInputs, out.q8 + index * backend::kBlockInputs);
+      }
     }
   }
 }

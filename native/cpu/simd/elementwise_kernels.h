@@ -189,6 +189,9 @@ void quantize_rows(backend::Matrix x, int row_begin, int row_end, float levels,
       quantize_block<V>(x.row(static_cast<int>(r)) + b * backend::kBlockInputs, levels, out,
                         r * num_blocks + b);
     }
+    if (out.q8 == nullptr) continue;
+    const int64_t first = r * x.cols, end = first + x.cols;
+    for (int64_t i = first; i < end; ++i) out.q8[i] = static_cast<int8_t>(out.q[i]);
   }
 }
 

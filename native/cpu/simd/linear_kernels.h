@@ -10,18 +10,18 @@ namespace wl::cpu::simd {
 constexpr int smaller_tile(int columns) { return columns > 8 ? 8 : columns / 2; }
 
 /// Tokens [token, end) in tiles of kColumns, then of smaller ones, down to one.
-template <class V, WeightForm kForm, int kColumns>
+template <class V, WeightForm kForm, Operand kOperand, int kColumns>
 void panel_tiles(const LinearArgs& args, int panel, int token, int end, bool is_streamed) {
   for (; token + kColumns <= end; token += kColumns) {
     if constexpr (backend::is_quantized(kForm)) {
-      quantized_tile<V, kForm, kColumns>(args, panel, token, is_streamed);
+      quantized_tile<V, kForm, kOperand, kColumns>(args, panel, token, is_streamed);
     } else {
       float_tile<V, kForm, kColumns>(args, panel, token);
     }
     is_streamed = false;
   }
   if constexpr (kColumns > 1) {
-    panel_tiles<V, kForm, smaller_tile(kColumns)>(args, panel, token, end, is_streamed);
+    panel_tiles<V, kForm, kOperand, smaller_tile(kColumns)>(args, panel, token, end, is_streamed);
   }
 }
 
@@ -35,15 +35,23 @@ int tokens_of_a_pass(int cols, int input_bytes) {
   return tokens > V::kTileColumns ? tokens / V::kTileColumns * V::kTileColumns : V::kTileColumns;
 }
 
-template <class V, WeightForm kForm>
-void linear(const LinearArgs& args) {
+template <class V, WeightForm kForm, Operand kOperand>
+void linear_by(const LinearArgs& args) {
   const int step = tokens_of_a_pass<V>(args.weight.cols, backend::is_quantized(kForm) ? 2 : 4);
   for (int token = 0; token < args.input.x.rows; token += step) {
     const int end = args.input.x.rows - token < step ? args.input.x.rows : token + step;
     for (int panel = args.panel_begin; panel < args.panel_end; ++panel) {
-      panel_tiles<V, kForm, V::kTileColumns>(args, panel, token, end, true);
+      panel_tiles<V, kForm, kOperand, V::kTileColumns>(args, panel, token, end, true);
     }
   }
+}
+
+template <class V, WeightForm kForm>
+void linear(const LinearArgs& args) {
+  if constexpr (backend::is_quantized(kForm) && takes_int8<V>(kForm)) {
+    if (args.input.q8 != nullptr) return linear_by<V, kForm, Operand::kInt8>(args);
+  }
+  linear_by<V, kForm, Operand::kInt16>(args);
 }
 
 }  // namespace wl::cpu::simd

@@ -74,11 +74,22 @@ void float_tile(const LinearArgs& args, int panel, int token) {
 // these records. 1 to 6 KiB do equally well; without it decode is a fifth slower (bench/engine).
 constexpr int kPrefetchBytes = 3072;
 
+/// What a tile multiplies weights with: exact either way, bytes are twice as many a vector.
+enum class Operand { kInt16, kInt8 };
+
+/// Whether V multiplies the integers of a form with int8 inputs directly. It takes weights that are
+/// unsigned as they are stored, or that it can make so.
+template <class V>
+constexpr bool takes_int8(WeightForm form) {
+  return backend::record_layout(form).is_nibble ? !has_nibble_table(form) : V::kHasByteQuads;
+}
+
 /// Where the quantised inputs of one tile's tokens lie. (On V only to keep it inside this file's
 /// instruction set.)
 template <class V, int kColumns>
 struct TileInput {
   const int16_t* q[kColumns];
+  const int8_t* q8[kColumns];  // with int8 inputs only
   const float* scale[kColumns];
   const int32_t* sum[kColumns];
   const int32_t* low_sum[kColumns];
@@ -88,7 +99,8 @@ struct TileInput {
     const int num_blocks = input.x.cols / kBlockInputs;
     for (int c = 0; c < kColumns; ++c) {
       const int64_t first = static_cast<int64_t>(token + c) * num_blocks;
-      q[c] = input.q + static_cast<int64_t>(token + c) * input.x.cols;
+      q[c] = input.q + first * kBlockInputs;
+      q8[c] = input.q8 + (input.q8 == nullptr ? 0 : first * kBlockInputs);
       scale[c] = input.scale + first;
       sum[c] = input.sum + first;
       low_sum[c] = input.low_sum + first;
@@ -108,10 +120,30 @@ WL_INLINE void read_nibbles(const uint8_t* bytes, typename V::W* low, typename V
   }
 }
 
+/// dot[c] += products of 16 inputs of block b from input k on, by int8.
+template <class V, WeightForm kForm, int kColumns>
+WL_INLINE void add_half_by_int8(const uint8_t* quants, const TileInput<V, kColumns>& input, int b,
+                                int k, typename V::I* dot) {
+  const int8_t* q8[kColumns];
+  for (int c = 0; c < kColumns; ++c)
+    q8[c] = input.q8[c] + static_cast<int64_t>(b) * kBlockInputs + k;
+  if constexpr (backend::record_layout(kForm).is_nibble) {
+    V::template add_nibble_quads<kColumns>(quants + k * 8, q8, dot);
+  } else {
+    V::template add_byte_quads<kColumns>(quants + k * 16, q8, dot);
+  }
+}
+
 /// dot[c] += products of inputs [kBegin, kEnd) of block b.
-template <class V, WeightForm kForm, int kBegin, int kEnd, int kColumns>
+template <class V, WeightForm kForm, Operand kOperand, int kBegin, int kEnd, int kColumns>
 WL_INLINE void add_products(const uint8_t* quants, const TileInput<V, kColumns>& input, int b,
                             typename V::I* dot) {
+  if constexpr (kOperand == Operand::kInt8) {
+    for (int k = kBegin; k < kEnd; k += kBlockInputs / 2) {
+      add_half_by_int8<V, kForm, kColumns>(quants, input, b, k, dot);
+    }
+    return;
+  }
   constexpr bool kIsNibble = backend::record_layout(kForm).is_nibble;
   constexpr int kStep = kIsNibble ? 4 : 2;  // inputs in 32 bytes
   const int64_t offset = static_cast<int64_t>(b) * kBlockInputs;
@@ -134,10 +166,12 @@ WL_INLINE void add_products(const uint8_t* quants, const TileInput<V, kColumns>&
   }
 }
 
-/// Start value of a dot over inputs whose sum is `sum`: the centre of the nibbles.
-template <class V, WeightForm kForm>
+/// Start value of a dot over inputs whose sum is `sum`: what the multiplied integers are above
+/// those that they stand for. (Signed bytes are made unsigned for int8 inputs.)
+template <class V, WeightForm kForm, Operand kOperand>
 WL_INLINE typename V::I centre_of(int32_t sum) {
-  constexpr int kCentre = nibble_centre(kForm);
+  constexpr bool kIsNibble = backend::record_layout(kForm).is_nibble;
+  constexpr int kCentre = kIsNibble ? nibble_centre(kForm) : (kOperand == Operand::kInt8 ? 128 : 0);
   return kCentre == 0 ? V::izero() : V::iset1(-kCentre * sum);
 }
 
@@ -160,23 +194,23 @@ struct SubScales {
 };
 
 /// The integer dots of block b, sub-scales multiplied in.
-template <class V, WeightForm kForm, int kColumns>
+template <class V, WeightForm kForm, Operand kOperand, int kColumns>
 WL_INLINE void block_dots(const uint8_t* record, const TileInput<V, kColumns>& input, int b,
                           typename V::I* dot) {
   constexpr backend::RecordLayout kLayout = backend::record_layout(kForm);
   const uint8_t* quants = record + kLayout.quant_offset();
   if constexpr (kLayout.sub_scale == SubScale::kNone) {
-    for (int c = 0; c < kColumns; ++c) dot[c] = centre_of<V, kForm>(input.sum[c][b]);
-    add_products<V, kForm, 0, kBlockInputs>(quants, input, b, dot);
+    for (int c = 0; c < kColumns; ++c) dot[c] = centre_of<V, kForm, kOperand>(input.sum[c][b]);
+    add_products<V, kForm, kOperand, 0, kBlockInputs>(quants, input, b, dot);
   } else {
     typename V::I second[kColumns];
     for (int c = 0; c < kColumns; ++c) {
       const int32_t low_sum = input.low_sum[c][b];
-      dot[c] = centre_of<V, kForm>(low_sum);
-      second[c] = centre_of<V, kForm>(input.sum[c][b] - low_sum);
+      dot[c] = centre_of<V, kForm, kOperand>(low_sum);
+      second[c] = centre_of<V, kForm, kOperand>(input.sum[c][b] - low_sum);
     }
-    add_products<V, kForm, 0, kBlockInputs / 2>(quants, input, b, dot);
-    add_products<V, kForm, kBlockInputs / 2, kBlockInputs>(quants, input, b, second);
+    add_products<V, kForm, kOperand, 0, kBlockInputs / 2>(quants, input, b, dot);
+    add_products<V, kForm, kOperand, kBlockInputs / 2, kBlockInputs>(quants, input, b, second);
     const SubScales<V, kForm> sub(record);
     for (int c = 0; c < kColumns; ++c) {
       dot[c] = V::iadd(V::imul(dot[c], sub.scale[0]), V::imul(second[c], sub.scale[1]));
@@ -219,7 +253,7 @@ WL_INLINE void add_minimums(const uint8_t* record, const TileInput<V, kColumns>&
 }
 
 /// `is_streamed`: the panel comes from memory, not from the cache.
-template <class V, WeightForm kForm, int kColumns>
+template <class V, WeightForm kForm, Operand kOperand, int kColumns>
 void quantized_tile(const LinearArgs& args, int panel, int token, bool is_streamed) {
   constexpr backend::RecordLayout kLayout = backend::record_layout(kForm);
   const int num_blocks = args.weight.cols / kBlockInputs;
@@ -237,7 +271,7 @@ void quantized_tile(const LinearArgs& args, int panel, int token, bool is_stream
       }
     }
     typename V::I dot[kColumns];
-    block_dots<V, kForm, kColumns>(record, input, b, dot);
+    block_dots<V, kForm, kOperand, kColumns>(record, input, b, dot);
     const typename V::F w_scale = load_scales<V, kLayout.scale_bytes>(record);
 #pragma GCC unroll 16
     for (int c = 0; c < kColumns; ++c) {

@@ -103,8 +103,15 @@ struct QuantizedInput {
   Floats scale;
   std::vector<int32_t> sum, low_sum;
   Floats scaled_sum;
+  std::vector<int8_t> q8;
   backend::LinearInput view(Matrix x) const {
-    return {x, q.data(), scale.data(), sum.data(), low_sum.data(), scaled_sum.data()};
+    return {x,
+            q.data(),
+            scale.data(),
+            sum.data(),
+            low_sum.data(),
+            scaled_sum.data(),
+            q8.empty() ? nullptr : q8.data()};
   }
 };
 
@@ -115,9 +122,10 @@ QuantizedInput quantize(const KernelTable& kernels, Matrix x, float levels) {
   out.sum.resize(out.q.size() / 32);
   out.low_sum.resize(out.q.size() / 32);
   out.scaled_sum.resize(out.q.size() / 32);
-  kernels.quantize_rows(
-      x, 0, x.rows, levels,
-      {out.q.data(), out.scale.data(), out.sum.data(), out.low_sum.data(), out.scaled_sum.data()});
+  if (levels <= 127) out.q8.resize(out.q.size());
+  kernels.quantize_rows(x, 0, x.rows, levels,
+                        {out.q.data(), out.scale.data(), out.sum.data(), out.low_sum.data(),
+                         out.scaled_sum.data(), out.q8.empty() ? nullptr : out.q8.data()});
   return out;
 }
 
@@ -174,7 +182,7 @@ WL_TEST("cpu: products of every weight type equal the reference on every level")
     for (const int tokens : {1, 2, 3, 4, 5, 7, 8, 9, 12, 17, 33})
       check_linear(type, 40, cols, tokens, 16383);
     check_linear(type, 1, cols, 3, 16383);
-    check_linear(type, 33, cols, 2, 127);
+    for (const int tokens : {1, 2, 7, 17}) check_linear(type, 33, cols, tokens, 127);
   }
 }
 
@@ -206,22 +214,36 @@ std::vector<LargestBlock> largest_blocks() {
   std::vector<uint8_t> q2_k = filled(DType::kQ2_K, 0xff);
   q2_k[82] = q2_k[83] = 0x3c;  // dmin, just above 1
   const double dmin = quant::f16_to_f32(0x3c3c);
+  const auto with_scales = [&](DType type, std::vector<uint8_t> bytes) {
+    for (size_t at = 0; at < bytes.size();
+         at += static_cast<size_t>(dtype_traits(type).block_bytes)) {
+      bytes[at] = 0;
+      bytes[at + 1] = 0x3c;
+    }
+    return bytes;
+  };
+  const std::vector<uint8_t> q4_0 = with_scales(DType::kQ4_0, filled(DType::kQ4_0, 0xff));
+  const std::vector<uint8_t> q8_0 = with_scales(DType::kQ8_0, filled(DType::kQ8_0, 0x80));
   return {block(DType::kQ6_K, 256.0 * 32 * 128, 208, q6_k),
           block(DType::kQ2_K, 256.0 * (15 * 3 - dmin * 15), 80, q2_k),
+          block(DType::kQ4_0, 256.0 * 7, 0, q4_0),
+          block(DType::kQ8_0, 256.0 * -128, 0, q8_0),
           block(DType::kQ3_K, 256.0 * -32 * -4, 108, filled(DType::kQ3_K, 0)),
           block(DType::kIQ4_XS, 256.0 * -32 * -127, 0, filled(DType::kIQ4_XS, 0))};
 }
 
 WL_TEST("cpu: the largest integers of a type do not overflow") {
+  Floats x(256, 1.0f);  // quantised to the largest activation
+  const Matrix input{x.data(), 1, 256};
   for (const LargestBlock& block : largest_blocks()) {
     const PackedWeight packed =
         pack({block.type, 1, 256, block.bytes.data()}, *packed_form(block.type));
-    Floats x(256, 1.0f);  // quantised to the largest activation
-    const Matrix input{x.data(), 1, 256};
-    const Floats expected = run_linear(*ref_kernels(), packed, input, 16383, nullptr);
-    WL_CHECK(std::fabs(expected[0] - block.sum) < 1e-6 * std::fabs(block.sum));
-    for (const KernelTable* kernels : simd_levels()) {
-      WL_CHECK(same_bits(expected, run_linear(*kernels, packed, input, 16383, nullptr)));
+    for (const float levels : {16383.0f, 127.0f}) {
+      const Floats expected = run_linear(*ref_kernels(), packed, input, levels, nullptr);
+      WL_CHECK(std::fabs(expected[0] - block.sum) < 1e-6 * std::fabs(block.sum));
+      for (const KernelTable* kernels : simd_levels()) {
+        WL_CHECK(same_bits(expected, run_linear(*kernels, packed, input, levels, nullptr)));
+      }
     }
   }
 }

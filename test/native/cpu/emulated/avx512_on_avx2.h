@@ -48,6 +48,11 @@ struct Emulated {
 
   static I setzero_si512() { return set1_epi32(0); }
   static I set1_epi32(int32_t x) { return {_mm256_set1_epi32(x), _mm256_set1_epi32(x)}; }
+  static I set1_epi8(int8_t x) { return {_mm256_set1_epi8(x), _mm256_set1_epi8(x)}; }
+  static I loadu_si512(const void* p) {
+    const auto* half = static_cast<const __m256i*>(p);
+    return {_mm256_loadu_si256(half), _mm256_loadu_si256(half + 1)};
+  }
   static I set1_epi16(int16_t x) { return {_mm256_set1_epi16(x), _mm256_set1_epi16(x)}; }
   static void storeu_si512(void* p, I x) {
     auto* half = static_cast<__m256i*>(p);
@@ -65,6 +70,12 @@ struct Emulated {
   }
   static I and_si512(I x, I y) {
     return {_mm256_and_si256(x.low, y.low), _mm256_and_si256(x.high, y.high)};
+  }
+  static I or_si512(I x, I y) {
+    return {_mm256_or_si256(x.low, y.low), _mm256_or_si256(x.high, y.high)};
+  }
+  static I xor_si512(I x, I y) {
+    return {_mm256_xor_si256(x.low, y.low), _mm256_xor_si256(x.high, y.high)};
   }
   static I slli_epi32(I x, int n) {
     return {_mm256_slli_epi32(x.low, n), _mm256_slli_epi32(x.high, n)};
@@ -108,6 +119,25 @@ struct Emulated {
   static I dpwssd_epi32(I acc, I x, I y) {
     return {_mm256_add_epi32(acc.low, _mm256_madd_epi16(x.low, y.low)),
             _mm256_add_epi32(acc.high, _mm256_madd_epi16(x.high, y.high))};
+  }
+  /// acc + the four products of unsigned bytes of x and signed bytes of y in each lane.
+  static I dpbusd_epi32(I acc, I x, I y) {
+    int32_t sums[16];
+    uint8_t unsigned_bytes[64];
+    int8_t signed_bytes[64];
+    storeu_si512(sums, acc);
+    storeu_si512(unsigned_bytes, x);
+    storeu_si512(signed_bytes, y);
+    for (int i = 0; i < 64; ++i) sums[i / 4] += unsigned_bytes[i] * signed_bytes[i];
+    return loadu_si512(sums);
+  }
+  /// Word i is word index[i] of x.
+  static I permutexvar_epi16(I index, I x) {
+    uint16_t from[32], order[32], to[32];
+    storeu_si512(from, x);
+    storeu_si512(order, index);
+    for (int i = 0; i < 32; ++i) to[i] = from[order[i] % 32];
+    return loadu_si512(to);
   }
 
  private:
@@ -156,3 +186,9 @@ struct Emulated {
 #define _mm512_storeu_si512 Emulated::storeu_si512
 #define _mm512_sub_ps Emulated::sub_ps
 #define _mm512_xor_ps Emulated::xor_ps
+#define _mm512_or_si512 Emulated::or_si512
+#define _mm512_xor_si512 Emulated::xor_si512
+#define _mm512_set1_epi8 Emulated::set1_epi8
+#define _mm512_loadu_si512 Emulated::loadu_si512
+#define _mm512_dpbusd_epi32 Emulated::dpbusd_epi32
+#define _mm512_permutexvar_epi16 Emulated::permutexvar_epi16
