@@ -30,7 +30,7 @@ const { values: flags } = parseArgs({
 
 /** How long a row may take: at most so many rounds or seconds, at least so many rounds. */
 const pace = flags.quick
-  ? { rounds: 3, minRounds: 1, seconds: 10 }
+  ? { rounds: 3, minRounds: 1, seconds: 6 }
   : {
       rounds: Number(flags.repetitions),
       minRounds: Math.min(3, Number(flags.repetitions)),
