@@ -1,12 +1,11 @@
 #include "tokenizer/shared_tokenizer.h"
 
 #include <filesystem>
-#include <map>
-#include <mutex>
 #include <system_error>
 #include <utility>
 
 #include "base/file_identity.h"
+#include "base/shared_values.h"
 #include "loader/mmap_file.h"
 #include "loader/model_file.h"
 #include "tokenizer/gguf_tokenizer.h"
@@ -16,23 +15,10 @@ namespace wl::tokenizer {
 
 namespace {
 
-struct Entry {
-  std::mutex reading;  // held while the first thread reads
-  std::weak_ptr<const Tokenizer> tokenizer;
-};
-
 /// Process state, never destroyed: worker threads may end after static destructors ran.
-struct Store {
-  std::mutex mutex;
-  std::map<std::string, std::shared_ptr<Entry>> entries;
-};
-
-std::shared_ptr<Entry> entry_for(const std::string& key) {
-  static Store* store = new Store;
-  const std::lock_guard<std::mutex> lock(store->mutex);
-  std::shared_ptr<Entry>& entry = store->entries[key];
-  if (entry == nullptr) entry = std::make_shared<Entry>();
-  return entry;
+SharedValues<Tokenizer>& store() {
+  static auto* instance = new SharedValues<Tokenizer>;
+  return *instance;
 }
 
 Result<Tokenizer> read_tokenizer_json(const std::string& path) {
@@ -58,14 +44,12 @@ Result<std::shared_ptr<const Tokenizer>> shared_tokenizer(const std::string& pat
   std::error_code error;
   const bool is_folder = std::filesystem::is_directory(path, error);
   const std::string file = is_folder ? path + "/tokenizer.json" : path;
-  const std::shared_ptr<Entry> entry = entry_for(file_identity(file));
-  const std::lock_guard<std::mutex> lock(entry->reading);
-  if (auto shared = entry->tokenizer.lock()) return shared;
-  auto made = is_folder ? read_tokenizer_json(file) : read_gguf(file);
-  if (!made.ok()) return made.error();
-  auto shared = std::make_shared<const Tokenizer>(std::move(made).value());
-  entry->tokenizer = shared;
-  return shared;
+  return store().find_or_make(file_identity(file),
+                              [&]() -> Result<std::shared_ptr<const Tokenizer>> {
+                                auto made = is_folder ? read_tokenizer_json(file) : read_gguf(file);
+                                if (!made.ok()) return made.error();
+                                return std::make_shared<const Tokenizer>(std::move(made).value());
+                              });
 }
 
 }  // namespace wl::tokenizer

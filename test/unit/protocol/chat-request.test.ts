@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { ApiError } from "../../../src/protocol/api-error.ts";
 import { parseChatRequest } from "../../../src/protocol/chat-request.ts";
+import { outcomeOf } from "./outcome-of.ts";
 
 const user = { role: "user", content: "hi" };
 const base = { model: "m", messages: [user] };
@@ -9,16 +9,6 @@ const listTool = { type: "function", function: { name: "ls" } };
 
 function parse(fields: Record<string, unknown>) {
   return parseChatRequest({ ...base, ...fields });
-}
-
-function errorOf(fields: Record<string, unknown>): string {
-  try {
-    parse(fields);
-  } catch (error) {
-    if (error instanceof ApiError) return `${error.body.code} ${error.body.param}`;
-    throw error;
-  }
-  return "accepted";
 }
 
 describe("messages become items", () => {
@@ -138,5 +128,5 @@ const refused: readonly (readonly [Record<string, unknown>, string])[] = [
 ];
 
 test.each(refused.map(([fields, error]) => [error, fields] as const))("%s", (error, fields) => {
-  expect(errorOf(fields)).toBe(error);
+  expect(outcomeOf(() => parse(fields))).toBe(`400 ${error}`);
 });

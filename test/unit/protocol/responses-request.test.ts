@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { ApiError } from "../../../src/protocol/api-error.ts";
 import { OMITTED_PART_TEXT } from "../../../src/protocol/parse-items.ts";
 import { parseResponsesRequest } from "../../../src/protocol/responses-request.ts";
+import { outcomeOf } from "./outcome-of.ts";
 
 const base = { model: "m", input: "hi" };
 
@@ -13,16 +13,6 @@ function parse(fields: Record<string, unknown>) {
 
 function parseItems(...input: unknown[]) {
   return parse({ input }).input;
-}
-
-function errorOf(run: () => unknown): string {
-  try {
-    run();
-  } catch (error) {
-    if (error instanceof ApiError) return `${error.status} ${error.body.code} ${error.body.param}`;
-    throw error;
-  }
-  return "accepted";
 }
 
 const call = { type: "function_call", call_id: "call_1", name: "ls", arguments: "{}" };
@@ -96,7 +86,7 @@ describe("defaults", () => {
 
   test("empty input is legal for a continuation, a warmup and with instructions", () => {
     const empty = { model: "m", input: [] };
-    expect(errorOf(() => parseResponsesRequest(empty, "ws"))).toBe(
+    expect(outcomeOf(() => parseResponsesRequest(empty, "ws"))).toBe(
       "400 missing_required_parameter input",
     );
     for (const reason of [
@@ -289,12 +279,12 @@ describe("errors", () => {
   ];
 
   test.each(refused.map(([fields, error]) => [error, fields] as const))("%s", (error, fields) => {
-    expect(errorOf(() => parse(fields))).toBe(`400 ${error}`);
+    expect(outcomeOf(() => parse(fields))).toBe(`400 ${error}`);
   });
 
   test("more than 16 metadata pairs are refused", () => {
     const pairs = Array.from({ length: 17 }, (_, i) => [`k${i}`, "v"]);
-    expect(errorOf(() => parse({ metadata: Object.fromEntries(pairs) }))).toBe(
+    expect(outcomeOf(() => parse({ metadata: Object.fromEntries(pairs) }))).toBe(
       "400 invalid_value metadata",
     );
   });
