@@ -105,10 +105,8 @@ export function emitDelta(turn: FakeTurn, delta: string): void {
   turn.emit({ type: "response.output_text.delta", ...place, delta, logprobs: [] });
 }
 
-/** A whole response with one function call. */
-export function callFunction(turn: FakeTurn, name: string, args: string): ResponseObject {
-  begin(turn);
-  const item = {
+export function callItem(args: string, name = "f") {
+  return {
     id: "fc_1",
     type: "function_call" as const,
     status: "completed" as const,
@@ -116,6 +114,12 @@ export function callFunction(turn: FakeTurn, name: string, args: string): Respon
     name,
     arguments: args,
   };
+}
+
+/** A whole response with one function call. */
+export function callFunction(turn: FakeTurn, name: string, args: string): ResponseObject {
+  begin(turn);
+  const item = callItem(args, name);
   const added = { ...item, status: "in_progress" as const, arguments: "" };
   turn.emit({ type: "response.output_item.added", output_index: 0, item: added });
   const type = "response.function_call_arguments.delta";

@@ -136,3 +136,8 @@ export function parseSse(text: string): readonly SseEvent[] {
       data: /^data: (.*)$/m.exec(block)?.[1] ?? "",
     }));
 }
+
+/** Untyped on purpose: the wire form is what these tests are about. */
+export async function jsonOf(response: Response) {
+  return JSON.parse(await response.text());
+}
