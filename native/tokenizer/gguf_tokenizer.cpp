@@ -104,7 +104,7 @@ class GgufTokenizerReader {
                          .is_control = token.role == TokenRole::kControl});
     }
     parts_.special_tokens = SpecialTokens(std::move(special));
-    return {};
+    return parts_.special_tokens.check_lengths();
   }
 
   static TokenRole role_of(std::string_view text, int64_t type) {

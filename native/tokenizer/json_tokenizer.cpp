@@ -214,7 +214,7 @@ class JsonTokenizerReader {
                          .is_word = flag("single_word")});
     }
     parts_.special_tokens = SpecialTokens(std::move(special));
-    return {};
+    return parts_.special_tokens.check_lengths();
   }
 
   Status read_steps() {

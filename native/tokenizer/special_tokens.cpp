@@ -9,6 +9,8 @@ namespace wl::tokenizer {
 
 namespace {
 
+constexpr size_t kMaxTokenBytes = 256;  // real ones stay below 100: 31 spaces as U+2581
+
 bool is_word_character(std::string_view text, size_t pos) {
   constexpr CategorySet kWord =
       kLetters | category_bit(CharCategory::kMark) | category_bit(CharCategory::kNumber);
@@ -34,6 +36,17 @@ SpecialTokens::SpecialTokens(std::vector<SpecialToken> tokens) : tokens_(std::mo
     if (range.end == 0) range.first = i;
     range.end = i + 1;
   }
+}
+
+Status SpecialTokens::check_lengths() const {
+  for (const SpecialToken& token : tokens_) {
+    if (token.text.size() <= kMaxTokenBytes) continue;
+    return Error{ErrorCode::kTokenizerFormat,
+                 "token " + std::to_string(token.id) + ", a control or added one, has " +
+                     std::to_string(token.text.size()) + " bytes, at most " +
+                     std::to_string(kMaxTokenBytes) + " are possible"};
+  }
+  return {};
 }
 
 std::optional<SpecialTokens::Match> SpecialTokens::find(std::string_view text, size_t from) const {

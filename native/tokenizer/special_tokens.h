@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "tokenizer/vocabulary.h"
 
 namespace wl::tokenizer {
@@ -28,6 +29,10 @@ class SpecialTokens {
   SpecialTokens() = default;
   /// Tokens of empty text are left out. Of two with one text the first counts.
   explicit SpecialTokens(std::vector<SpecialToken> tokens);
+
+  /// Looking for the tokens takes up to their length at each character of a text, so that is
+  /// bounded. Errors: ERR_TOKENIZER_FORMAT.
+  Status check_lengths() const;
 
   struct Match {
     size_t start;

@@ -146,6 +146,9 @@ WL_TEST("gguf tokenizer: damaged vocabularies are errors that name the key or th
          "the token \"a\" twice, again as id 3");
   expect(changed(byte_level(), "token_type", MetaArrayI{3, 3, 3, 3, 3, 3, 3}),
          "no token of a byte");
+  expect(changed(byte_level(), "tokens",
+                 MetaArrayS{"a", "b", "ab", "c", std::string(257, 'x'), "y", "z"}),
+         "token 4, a control or added one, has 257 bytes");
   expect(changed(sentence_piece(), "scores", MetaArrayF{0}), "scores has 1 entries for 10 tokens");
   Metadata metadata = byte_level();
   metadata.erase("tokenizer.ggml.merges");

@@ -155,6 +155,8 @@ WL_TEST("tokenizer.json: damaged files are errors, whatever is cut or mangled") 
   json = {};
   json.added = R"([{"content": "<s>"}])";
   expect(json, "an added token without its id or content");
+  json.added = R"([{"id": 5, "content": ")" + std::string(257, '<') + R"("}])";
+  expect(json, "token 5, a control or added one, has 257 bytes");
   json = {};
   json.model_fields = R"("unk_token": null)";
   expect(json, "no token of a byte and no unknown token");
