@@ -8,14 +8,16 @@
 //
 //   float forms       record = one input k:  16 x (f32 | f16 | bf16)
 //   quantised forms   record = 32 inputs:    scale[16], (min[16]), (sub_scale[2][16]), quants
-//     sub-scales      a byte for each half of 16 inputs, see SubScale
+//     sub-scales      two bytes a row, see SubScale
 //     nibble quants   256 bytes: for g in 0..7 (4 inputs): 32 bytes, byte j = row j / 2,
 //                     low nibble = input 4g + j % 2, high nibble = input 4g + 2 + j % 2
 //     byte quants     512 bytes: for g in 0..15 (2 inputs): 32 bytes, byte j = row j / 2,
 //                     input 2g + j % 2
 //
 // Values: w = (scale * sub_scale) * q (+ min * sub_min), q an integer, sub-scales 1 where a form
-// has none; see WeightForm. Rows beyond `rows` have scale 0.
+// has none; see WeightForm. Scale and min of a record are those with the sub-scale of the whole
+// block multiplied in (16-bit by 6-bit numbers: exact in float32); sub-scales of halves go into the
+// integer dots. Rows beyond `rows` have scale 0.
 //
 // Integer dots of a record are exact in 32 bits: |q_x| <= 16383 and 32 inputs, so the largest are
 //   bytes, tables     16383 * 128 * 32             = 67,104,768
@@ -37,11 +39,11 @@ enum class WeightForm : uint8_t {
   kBF16,
   kNibble,             // Q4_0: f16 scale, q - 8
   kNibbleMin,          // Q4_1: f16 scale, f16 min
-  kNibbleMinWide,      // Q4_K: f32 scale and min, flattened from the 6-bit ones (exact)
+  kNibbleBlockScale,   // Q4_K: f16 scale and min, 6-bit sub-scale and sub-minimum of the block
   kByte,               // Q8_0, Q5_0: f16 scale, signed q
   kByteMin,            // Q5_1: f16 scale, f16 min
-  kByteMinWide,        // Q5_K: f32 scale and min
-  kByteSubScale,       // Q6_K: f32 scale a block, signed 8-bit sub-scale for each 16 inputs
+  kByteBlockScale,     // Q5_K: as kNibbleBlockScale
+  kByteSubScale,       // Q6_K: f16 scale, signed 8-bit sub-scale for each 16 inputs
   kNibbleSubScale,     // Q3_K: f16 scale, signed 8-bit sub-scales, q - 4
   kNibbleSubScaleMin,  // Q2_K: f16 scale and min, 4-bit sub-scales and sub-minimums
   kNibbleIq4,          // IQ4_NL, IQ4_XS: f32 scale, q through quant::kIq4Values
@@ -49,11 +51,12 @@ enum class WeightForm : uint8_t {
 };
 constexpr int kNumWeightForms = 14;
 
-/// The byte that 16 inputs of a record share.
+/// What the two bytes of a row in a record are.
 enum class SubScale : uint8_t {
   kNone,
-  kSigned,    // int8
-  kScaleMin,  // low nibble: sub-scale, high nibble: sub-minimum
+  kBlock,     // sub-scale and sub-minimum of the whole block, 0..63
+  kSigned,    // int8 sub-scale of each half
+  kScaleMin,  // of each half; low nibble: sub-scale, high nibble: sub-minimum
 };
 
 /// Byte layout of one record of a form. Offsets are from the record's start.
@@ -63,6 +66,9 @@ struct RecordLayout {
   bool has_min;
   SubScale sub_scale;
   bool is_nibble;
+  constexpr bool has_half_scales() const {
+    return sub_scale == SubScale::kSigned || sub_scale == SubScale::kScaleMin;
+  }
   constexpr int min_offset() const { return scale_bytes * kPanelRows; }
   constexpr int sub_scale_offset() const { return min_offset() * (has_min ? 2 : 1); }
   constexpr int quant_offset() const {
@@ -80,16 +86,16 @@ constexpr RecordLayout record_layout(WeightForm form) {
       return {kBlockInputs, 2, false, SubScale::kNone, true};
     case WeightForm::kNibbleMin:
       return {kBlockInputs, 2, true, SubScale::kNone, true};
-    case WeightForm::kNibbleMinWide:
-      return {kBlockInputs, 4, true, SubScale::kNone, true};
+    case WeightForm::kNibbleBlockScale:
+      return {kBlockInputs, 2, true, SubScale::kBlock, true};
     case WeightForm::kByte:
       return {kBlockInputs, 2, false, SubScale::kNone, false};
     case WeightForm::kByteMin:
       return {kBlockInputs, 2, true, SubScale::kNone, false};
-    case WeightForm::kByteMinWide:
-      return {kBlockInputs, 4, true, SubScale::kNone, false};
+    case WeightForm::kByteBlockScale:
+      return {kBlockInputs, 2, true, SubScale::kBlock, false};
     case WeightForm::kByteSubScale:
-      return {kBlockInputs, 4, false, SubScale::kSigned, false};
+      return {kBlockInputs, 2, false, SubScale::kSigned, false};
     case WeightForm::kNibbleSubScale:
       return {kBlockInputs, 2, false, SubScale::kSigned, true};
     case WeightForm::kNibbleSubScaleMin:

@@ -54,15 +54,17 @@ class PanelRow {
     const int q = k % 4 < 2 ? byte & 15 : byte >> 4;
     return has_nibble_table(form_) ? nibble_table(form_)[q] : q - nibble_centre(form_);
   }
-  float scale_at(int b) const { return read_scale(record(b), lane_); }
+  /// Scale of block b, with the sub-scale of the whole block.
+  float scale_at(int b) const { return read_scale(record(b), lane_) * block_scale_at(b, 0); }
   bool has_min() const { return layout_.has_min; }
-  /// 0 in forms without a minimum.
+  /// The same of the minimum; 0 in forms without.
   float min_at(int b) const {
-    return layout_.has_min ? read_scale(record(b) + layout_.min_offset(), lane_) : 0.0f;
+    if (!layout_.has_min) return 0;
+    return read_scale(record(b) + layout_.min_offset(), lane_) * block_scale_at(b, 1);
   }
   /// Sub-scale of inputs 16 * half ... of block b; 1 in forms without.
   int sub_scale_at(int b, int half) const {
-    if (layout_.sub_scale == SubScale::kNone) return 1;
+    if (!layout_.has_half_scales()) return 1;
     const uint8_t byte = sub_scale_byte(b, half);
     return layout_.sub_scale == SubScale::kSigned ? static_cast<int8_t>(byte) : byte & 15;
   }
@@ -82,8 +84,12 @@ class PanelRow {
     return value;
   }
   const uint8_t* record(int b) const { return panel_ + static_cast<size_t>(b) * record_bytes_; }
-  uint8_t sub_scale_byte(int b, int half) const {
-    return record(b)[layout_.sub_scale_offset() + half * backend::kPanelRows + lane_];
+  uint8_t sub_scale_byte(int b, int index) const {
+    return record(b)[layout_.sub_scale_offset() + index * backend::kPanelRows + lane_];
+  }
+  /// Sub-scale (0) or sub-minimum (1) of the whole block b; 1 in forms without.
+  float block_scale_at(int b, int index) const {
+    return layout_.sub_scale == SubScale::kBlock ? static_cast<float>(sub_scale_byte(b, index)) : 1;
   }
   float read_scale(const uint8_t* scales, int lane) const {
     if (layout_.scale_bytes == 4) return read<float>(scales + 4 * lane);

@@ -1,7 +1,8 @@
 #pragma once
-// The loop over the tiles of a matrix product, see cpu/simd/linear_tiles.h.
+// The loop over the tiles of a matrix product.
 
 #include "cpu/simd/linear_tiles.h"
+#include "cpu/simd/quantized_tiles.h"
 
 namespace wl::cpu::simd {
 

@@ -21,10 +21,10 @@ KernelTable make_table(const char* name) {
   set(WeightForm::kBF16, linear<V, WeightForm::kBF16>);
   set(WeightForm::kNibble, linear<V, WeightForm::kNibble>);
   set(WeightForm::kNibbleMin, linear<V, WeightForm::kNibbleMin>);
-  set(WeightForm::kNibbleMinWide, linear<V, WeightForm::kNibbleMinWide>);
+  set(WeightForm::kNibbleBlockScale, linear<V, WeightForm::kNibbleBlockScale>);
   set(WeightForm::kByte, linear<V, WeightForm::kByte>);
   set(WeightForm::kByteMin, linear<V, WeightForm::kByteMin>);
-  set(WeightForm::kByteMinWide, linear<V, WeightForm::kByteMinWide>);
+  set(WeightForm::kByteBlockScale, linear<V, WeightForm::kByteBlockScale>);
   set(WeightForm::kByteSubScale, linear<V, WeightForm::kByteSubScale>);
   set(WeightForm::kNibbleSubScale, linear<V, WeightForm::kNibbleSubScale>);
   set(WeightForm::kNibbleSubScaleMin, linear<V, WeightForm::kNibbleSubScaleMin>);
