@@ -5,6 +5,7 @@
 
 #include "models/arch/architecture.h"
 #include "models/supported_types.h"
+#include "models/tensor_cut.h"
 #include "models/tensor_names.h"
 #include "models/weight_specs.h"
 
@@ -15,9 +16,6 @@ namespace {
 using loader::TensorEntry;
 using Shape = std::vector<int64_t>;
 using Storage = TensorRule::Storage;
-
-constexpr int kMxfp4Elems = 32;
-constexpr int kMxfp4NibbleBytes = 16;
 
 std::string shown_shape(const Shape& shape) {
   std::string out(1, '[');
@@ -50,25 +48,6 @@ std::string mxfp4_partner(const std::string& name, Storage storage) {
          (storage == Storage::kMxfp4Blocks ? "_scales" : "_blocks");
 }
 
-/// One matrix or vector inside a tensor.
-struct Part {
-  std::string name;
-  WeightSpec spec;
-  int64_t expert = 0;  // of a stack
-  int64_t before = 0;  // rows (elements of a vector) of the same expert in front of it
-  int64_t turn = 0;    // of interleaved ones
-};
-
-/// All parts of one tensor, which have the same cols, or are vectors.
-struct Cut {
-  std::vector<Part> parts;
-  int64_t num_experts = 1;
-  int64_t num_targets = 0;  // of each expert
-  int64_t total = 0;        // rows, or elements, of each expert
-  int64_t cols = 0;
-  bool are_vectors = false;
-};
-
 class WeightMapper {
  public:
   WeightMapper(const loader::ModelFile& file, const ModelConfig& config)
@@ -100,13 +79,13 @@ class WeightMapper {
       return fail("tensor " + quote_bytes(tensor.name) + " has no place in a " + config_.arch +
                   " model of " + std::to_string(config_.num_layers) + " layers");
     }
-    for (const Part& part : cut->parts) {
+    for (const TensorPart& part : cut->parts) {
       if (is_first(*place->rule, part.name)) continue;
       return fail("tensor " + quote_bytes(tensor.name) + " is a second " + part.name);
     }
     if (!check_type(tensor, *place->rule) || !check_shape(tensor, *place->rule, *cut)) return;
     if (place->rule->storage == Storage::kMxfp4Scales) return check_has_blocks(tensor);
-    for (const Part& part : cut->parts) {
+    for (const TensorPart& part : cut->parts) {
       // A tied head is the embedding, whatever copy of it the file carries.
       if (config_.is_tied && part.name == "output.weight") continue;
       add_entry(tensor, *place->rule, *cut, part);
@@ -119,8 +98,8 @@ class WeightMapper {
   }
 
   /// nullopt when the decoder does not have one of the targets.
-  std::optional<Cut> cut_up(const TensorPlace& place) const {
-    Cut cut;
+  std::optional<TensorCut> cut_up(const TensorPlace& place) const {
+    TensorCut cut;
     if (place.rule->is_expert_stack) cut.num_experts = config_.moe.num_experts;
     for (int64_t expert = 0; expert < cut.num_experts; ++expert) {
       cut.total = cut.num_targets = 0;
@@ -165,7 +144,7 @@ class WeightMapper {
     return false;
   }
 
-  bool check_shape(const TensorEntry& tensor, const TensorRule& rule, const Cut& cut) {
+  bool check_shape(const TensorEntry& tensor, const TensorRule& rule, const TensorCut& cut) {
     Shape expected;
     if (rule.is_expert_stack) expected.push_back(cut.num_experts);
     if (cut.are_vectors) {
@@ -188,10 +167,11 @@ class WeightMapper {
   }
 
   /// Vectors that share a tensor begin at whole blocks.
-  bool check_vector_blocks(const TensorEntry& tensor, const Cut& cut) {
+  bool check_vector_blocks(const TensorEntry& tensor, const TensorCut& cut) {
     const int block = dtype_traits(tensor.ggml_type)->block_elems;
     const bool is_whole =
-        !cut.are_vectors || std::all_of(cut.parts.begin(), cut.parts.end(), [&](const Part& part) {
+        !cut.are_vectors ||
+        std::all_of(cut.parts.begin(), cut.parts.end(), [&](const TensorPart& part) {
           return part.before % block == 0 && part.spec.cols % block == 0;
         });
     if (!is_whole) fail(escape_bytes(tensor.name) + " holds vectors that share a block");
@@ -205,78 +185,25 @@ class WeightMapper {
     }
   }
 
-  void add_entry(const TensorEntry& tensor, const TensorRule& rule, const Cut& cut,
-                 const Part& part) {
-    WeightEntry entry;
-    entry.file_name = tensor.name;
-    entry.type = static_cast<DType>(tensor.ggml_type);
-    entry.rows = part.spec.rows;
-    entry.cols = part.spec.cols;
-    if (rule.storage == Storage::kMxfp4Blocks) {
-      if (!place_mxfp4(tensor, cut, part, rule.is_interleaved, &entry)) return;
-    } else if (rule.storage == Storage::kTransposed && !cut.are_vectors) {
-      place_transposed(tensor, cut, part, rule.is_interleaved, &entry);
-    } else if (cut.are_vectors) {
-      place_vector(tensor, cut, part, rule.is_interleaved, &entry);
-    } else {
-      place_rows(tensor, cut, part, rule.is_interleaved, &entry);
-    }
-    reading_.entries.emplace(part.name, std::move(entry));
+  void add_entry(const TensorEntry& tensor, const TensorRule& rule, const TensorCut& cut,
+                 const TensorPart& part) {
+    const bool is_mxfp4 = rule.storage == Storage::kMxfp4Blocks;
+    const TensorEntry* scales = is_mxfp4 ? scales_of(tensor, cut, part) : nullptr;
+    if (is_mxfp4 && scales == nullptr) return;
+    reading_.entries.emplace(part.name, place_part(tensor, scales, rule, cut, part));
   }
 
-  /// Index of the part's first row in the tensor.
-  static int64_t first_row(const Cut& cut, const Part& part, bool is_interleaved) {
-    return part.expert * cut.total + (is_interleaved ? part.turn : part.before);
-  }
-
-  static void place_rows(const TensorEntry& tensor, const Cut& cut, const Part& part,
-                         bool is_interleaved, WeightEntry* entry) {
-    const size_t size = row_bytes(entry->type, cut.cols);
-    entry->bytes = tensor.bytes + static_cast<size_t>(first_row(cut, part, is_interleaved)) * size;
-    entry->row_stride = size * static_cast<size_t>(is_interleaved ? cut.num_targets : 1);
-  }
-
-  static void place_vector(const TensorEntry& tensor, const Cut& cut, const Part& part,
-                           bool is_interleaved, WeightEntry* entry) {
-    const int64_t first = first_row(cut, part, is_interleaved);
-    entry->bytes = tensor.bytes + row_bytes(entry->type, first);
-    entry->row_stride = row_bytes(entry->type, part.spec.cols);
-    if (!is_interleaved) return;
-    entry->layout = WeightEntry::Layout::kTransposed;  // one row, its elements apart
-    entry->element_stride = row_bytes(entry->type, 1);
-    entry->row_stride = entry->element_stride * static_cast<size_t>(cut.num_targets);
-  }
-
-  static void place_transposed(const TensorEntry& tensor, const Cut& cut, const Part& part,
-                               bool is_interleaved, WeightEntry* entry) {
-    const size_t size = row_bytes(entry->type, 1);
-    const int64_t first =
-        part.expert * cut.cols * cut.total + (is_interleaved ? part.turn : part.before);
-    entry->layout = WeightEntry::Layout::kTransposed;
-    entry->bytes = tensor.bytes + static_cast<size_t>(first) * size;
-    entry->element_stride = size * static_cast<size_t>(is_interleaved ? cut.num_targets : 1);
-    entry->row_stride = size * static_cast<size_t>(cut.total);
-  }
-
-  bool place_mxfp4(const TensorEntry& blocks, const Cut& cut, const Part& part, bool is_interleaved,
-                   WeightEntry* entry) {
+  /// nullptr, and a problem, when there are none that fit.
+  const TensorEntry* scales_of(const TensorEntry& blocks, const TensorCut& cut,
+                               const TensorPart& part) {
     const std::string name = mxfp4_partner(blocks.name, Storage::kMxfp4Blocks);
     const TensorEntry* scales = find_scales(name);
-    const auto blocks_in_row = static_cast<size_t>(cut.cols / kMxfp4Elems);
-    if (scales == nullptr || scales->num_bytes * kMxfp4NibbleBytes != blocks.num_bytes) {
-      // One message a tensor, not one for each of its parts.
-      if (&part == &cut.parts.front()) fail("tensor " + escape_bytes(name) + " is missing");
-      return false;
+    if (scales != nullptr && scales->num_bytes * kMxfp4NibbleBytes == blocks.num_bytes) {
+      return scales;
     }
-    const auto first = static_cast<size_t>(first_row(cut, part, is_interleaved));
-    const auto step = static_cast<size_t>(is_interleaved ? cut.num_targets : 1);
-    entry->type = DType::kMXFP4;
-    entry->layout = WeightEntry::Layout::kMxfp4Blocks;
-    entry->bytes = blocks.bytes + first * blocks_in_row * kMxfp4NibbleBytes;
-    entry->row_stride = step * blocks_in_row * kMxfp4NibbleBytes;
-    entry->scales = scales->bytes + first * blocks_in_row;
-    entry->scale_stride = step * blocks_in_row;
-    return true;
+    // One message a tensor, not one for each of its parts.
+    if (&part == &cut.parts.front()) fail("tensor " + escape_bytes(name) + " is missing");
+    return nullptr;
   }
 
   /// By name, and once for all parts of the tensor.
