@@ -10,4 +10,4 @@ const GOLDEN_MODELS = path.join(import.meta.dirname, "golden/models");
 export const TINY_MODEL = path.join(GOLDEN_MODELS, "llama-spm.F16.gguf");
 
 /** The folder with fixtures outside the repository; tests that need it skip without it. */
-export const testDataFolder: string | undefined = process.env.WARMLOOP_TEST_DATA;
+export const testDataFolder: string | undefined = process.env.WARMLOOP_TEST_DATA || undefined;

@@ -32,6 +32,18 @@ export function createProgram({ env }: ProcessInputs): Command {
       await serve(configOf(command));
     });
 
+  addModelsCommands(program, configOf);
+
+  addCommand(program, "doctor", ["model"])
+    .description("what this machine offers and lacks")
+    .action(async (_flags: Flags, command: Command) => {
+      const { runDoctor } = await import("./doctor.ts");
+      runDoctor(configOf(command));
+    });
+  return program;
+}
+
+function addModelsCommands(program: Command, configOf: (command: Command) => Config): void {
   const models = program.command("models").description("known models and what is in a file");
   addCommand(models, "list", ["model"])
     .description("models of the manifest, and which of them are downloaded")
@@ -62,14 +74,6 @@ export function createProgram({ env }: ProcessInputs): Command {
       const { inspectModel } = await import("./models-commands.ts");
       inspectModel(wanted, json === true, configOf(command));
     });
-
-  addCommand(program, "doctor", ["model"])
-    .description("what this machine offers and lacks")
-    .action(async (_flags: Flags, command: Command) => {
-      const { runDoctor } = await import("./doctor.ts");
-      runDoctor(configOf(command));
-    });
-  return program;
 }
 
 /** The option's value is optional, so it takes an id that was meant as the model. */

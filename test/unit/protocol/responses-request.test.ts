@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { OMITTED_PART_TEXT } from "../../../src/protocol/parse-items.ts";
 import { parseResponsesRequest } from "../../../src/protocol/responses-request.ts";
+import { testDataFolder } from "../../fixture-models.ts";
 import { outcomeOf } from "./outcome-of.ts";
 
 const base = { model: "m", input: "hi" };
@@ -295,10 +296,9 @@ describe("errors", () => {
   });
 });
 
-const data = process.env.WARMLOOP_TEST_DATA;
-const framesDir = join(data ?? "", "traces/codex-frames");
+const framesDir = join(testDataFolder ?? "", "traces/codex-frames");
 
-describe.skipIf(data === undefined || !existsSync(framesDir))(
+describe.skipIf(testDataFolder === undefined || !existsSync(framesDir))(
   "recorded Codex requests (WARMLOOP_TEST_DATA)",
   () => {
     test.each(["ws-4-turns", "http-4-turns", "ws-code-mode", "ws-tool-search-2-mcp-servers"])(
