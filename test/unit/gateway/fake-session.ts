@@ -194,3 +194,15 @@ function responseObject(id: string, request: ResponsesRequest): ResponseObject {
     user: null,
   };
 }
+
+/** Turns stay open until the test ends them, in any order. */
+export function holdTurns(session: FakeSession): (() => void)[] {
+  const held: (() => void)[] = [];
+  session.script = (turn: FakeTurn) => {
+    begin(turn);
+    return new Promise((resolve) => {
+      held.push(() => resolve(end(turn, [])));
+    });
+  };
+  return held;
+}

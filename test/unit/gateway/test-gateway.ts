@@ -101,6 +101,8 @@ export class TestSocket {
   }
 }
 
+export const isError = (frame: Frame): boolean => frame.type === "error";
+
 export function isTerminal(frame: Frame): boolean {
   return /^(error|response\.(completed|failed|incomplete))$/.test(frame.type);
 }

@@ -2,28 +2,14 @@ import { once } from "node:events";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { WebSocket } from "ws";
 import { engineApiError } from "../../../src/protocol/engine-error-map.ts";
-import { begin, emitDelta, end, type FakeTurn, holdUntilAborted } from "./fake-session.ts";
-import { type Frame, isTerminal, startGateway, type TestGateway } from "./test-gateway.ts";
+import { holdTurns } from "./fake-session.ts";
+import { isError, isTerminal, startGateway, type TestGateway } from "./test-gateway.ts";
 
 let server: TestGateway;
 afterEach(async () => {
   vi.useRealTimers();
   await server.gateway.close();
 });
-
-const isError = (frame: Frame) => frame.type === "error";
-
-/** Turns stay open until the test ends them, in any order. */
-function holdTurns() {
-  const held: (() => void)[] = [];
-  server.session.script = (turn: FakeTurn) => {
-    begin(turn);
-    return new Promise((resolve) => {
-      held.push(() => resolve(end(turn, [])));
-    });
-  };
-  return held;
-}
 
 describe("frames", () => {
   test("a response is the same events as on SSE, one frame each", async () => {
@@ -134,7 +120,7 @@ describe("frames", () => {
 describe("lanes", () => {
   test("one lane is first in, first out; another runs beside it", async () => {
     server = await startGateway();
-    const held = holdTurns();
+    const held = holdTurns(server.session);
     const socket = await server.connect();
     socket.create({ input: "one" });
     socket.create({ input: "two" });
@@ -154,7 +140,7 @@ describe("lanes", () => {
 
   test("the 17th request waits, the 33rd named lane is refused", async () => {
     server = await startGateway();
-    const held = holdTurns();
+    const held = holdTurns(server.session);
     const socket = await server.connect();
     for (let i = 0; i < 33; i++) socket.create({ stream_id: `lane-${i}` });
     const frames = await socket.until(isError);
@@ -171,7 +157,7 @@ describe("lanes", () => {
 
   test("a full queue answers 429 and goes on", async () => {
     server = await startGateway({ limits: { maxWaitingRequests: 1 } });
-    const held = holdTurns();
+    const held = holdTurns(server.session);
     const socket = await server.connect();
     for (let i = 0; i < 3; i++) socket.create();
     expect((await socket.until(isError)).at(-1)).toMatchObject({
@@ -182,136 +168,6 @@ describe("lanes", () => {
     await socket.until((frame) => frame.type === "response.in_progress", 2);
     held[1]?.();
     await socket.until((frame) => frame.type === "response.completed", 2);
-  });
-});
-
-describe("lifetime", () => {
-  test("a client that drops TCP cancels what runs and forgets what waits", async () => {
-    server = await startGateway();
-    const aborted = new Promise<void>((resolve) => {
-      server.session.script = (turn) => {
-        turn.signal.addEventListener("abort", () => resolve());
-        return holdUntilAborted(turn);
-      };
-    });
-    const socket = await server.connect();
-    socket.create();
-    socket.create();
-    await socket.until((frame) => frame.type === "response.in_progress");
-    expect(server.session.numOpenConnections).toBe(1);
-    socket.socket.terminate();
-    await aborted;
-    await expect.poll(() => server.session.numOpenConnections).toBe(0);
-    expect(server.session.turns).toHaveLength(1);
-  });
-
-  test("past its age the running response ends and the next request is told to reconnect", async () => {
-    server = await startGateway();
-    const held = holdTurns();
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    const socket = await server.connect();
-    socket.create();
-    await socket.until((frame) => frame.type === "response.in_progress");
-    vi.advanceTimersByTime(60 * 60_000);
-    socket.create();
-    expect((await socket.until(isError)).at(-1)).toMatchObject({
-      status: 400,
-      error: {
-        code: "websocket_connection_limit_reached",
-        message: "This connection reached its 60 minute limit; open a new one.",
-      },
-    });
-    held[0]?.();
-    expect(await socket.closed).toBe(1000);
-    expect(socket.frames.at(-1)?.type).toBe("response.completed");
-  });
-
-  test("a peer that answers no ping is cut", async () => {
-    server = await startGateway({ limits: { pingIntervalMs: 5, pongTimeoutMs: 5 } });
-    const socket = await server.connect({ autoPong: false });
-    expect(await socket.closed).toBe(1006);
-  });
-
-  test("a drain closes idle sockets with 1001, busy ones after their response", async () => {
-    server = await startGateway();
-    const held = holdTurns();
-    const idle = await server.connect();
-    const busy = await server.connect();
-    busy.create();
-    busy.create({ input: "waits behind the first" });
-    await busy.until((frame) => frame.type === "response.in_progress");
-    const drained = server.gateway.drain(60_000);
-    expect(await idle.closed).toBe(1001);
-    busy.create({ stream_id: "late" });
-    await busy.until(isError);
-    held[0]?.();
-    expect(await busy.closed).toBe(1001);
-    expect(busy.frames.map((frame) => frame.type)).toEqual([
-      "response.created",
-      "response.in_progress",
-      "error",
-      "response.completed",
-      "error",
-    ]);
-    await drained;
-  });
-
-  test("a response that outlasts the drain ends with response.failed", async () => {
-    server = await startGateway();
-    server.session.script = holdUntilAborted;
-    const socket = await server.connect();
-    socket.create();
-    await socket.until((frame) => frame.type === "response.in_progress");
-    await server.gateway.drain(1);
-    expect(await socket.closed).toBe(1001);
-    expect(socket.frames.at(-1)).toMatchObject({ type: "response.failed", sequence_number: 2 });
-  });
-});
-
-describe("back-pressure", () => {
-  test("a client that reads slowly gets merged deltas, all of the text and no gap", async () => {
-    server = await startGateway({ limits: { softBacklogBytes: 1 << 16 } });
-    const numDeltas = 4_000;
-    server.session.script = async (turn) => {
-      begin(turn);
-      for (let i = 0; i < numDeltas; i++) emitDelta(turn, `${i} ${"x".repeat(500)};`);
-      return end(turn, []);
-    };
-    const socket = await server.connect();
-    socket.create();
-    const frames = await socket.until(isTerminal);
-    expect(frames.length).toBeLessThan(numDeltas);
-    frames.forEach((frame, index) => {
-      expect(frame.sequence_number).toBe(index);
-    });
-    const text = frames.map((frame) => frame.delta ?? "").join("");
-    expect(text.match(/\d+ /g)?.map(Number)).toEqual(
-      Array.from({ length: numDeltas }, (_, i) => i),
-    );
-  });
-
-  test("a client that reads nothing is cut with 1013 and its responses cancelled", async () => {
-    server = await startGateway({
-      limits: {
-        softBacklogBytes: 1 << 16,
-        hardBacklogBytes: 1 << 30,
-        drainTimeoutMs: 20,
-        closeGraceMs: 20,
-      },
-    });
-    const aborted = new Promise<void>((resolve) => {
-      server.session.script = (turn) => {
-        turn.signal.addEventListener("abort", () => resolve());
-        const ended = holdUntilAborted(turn);
-        for (let i = 0; i < 64; i++) emitDelta(turn, "x".repeat(1 << 20));
-        return ended;
-      };
-    });
-    const socket = await server.connect();
-    socket.create();
-    socket.socket.pause();
-    await aborted;
-    await expect.poll(() => server.session.numOpenConnections).toBe(0);
   });
 });
 
