@@ -68,8 +68,8 @@ template <class V, WeightForm kForm, int kColumns>
 WL_INLINE void add_half_by_int8(const uint8_t* quants, const TileInput<V, kColumns>& input, int b,
                                 int k, typename V::I* dot) {
   const int8_t* q8[kColumns];
-  for (int c = 0; c < kColumns; ++c)
-    q8[c] = input.q8[c] + static_cast<int64_t>(b) * kBlockInputs + k;
+  const int64_t offset = static_cast<int64_t>(b) * kBlockInputs + k;
+  for (int c = 0; c < kColumns; ++c) q8[c] = input.q8[c] + offset;
   if constexpr (backend::record_layout(kForm).is_nibble) {
     V::template add_nibble_quads<kColumns>(quants + k * 8, q8, dot);
   } else {
@@ -82,6 +82,7 @@ template <class V, WeightForm kForm, Operand kOperand, int kBegin, int kEnd, int
 WL_INLINE void add_products(const uint8_t* quants, const TileInput<V, kColumns>& input, int b,
                             typename V::I* dot) {
   if constexpr (kOperand == Operand::kInt8) {
+#pragma GCC unroll 2
     for (int k = kBegin; k < kEnd; k += kBlockInputs / 2) {
       add_half_by_int8<V, kForm, kColumns>(quants, input, b, k, dot);
     }
