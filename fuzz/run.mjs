@@ -13,7 +13,7 @@ const SCRATCH = path.join(import.meta.dirname, "scratch");
 const NATIVE_TARGETS = ["gguf", "safetensors", "tokenizer"];
 const DEFAULT_SECONDS = "600";
 const MAX_INPUT_BYTES = 1 << 20;
-const MAX_TINY_BYTES = 1 << 16; // tiny models run thirty times as often, and have a pass of their own
+const MAX_TINY_BYTES = 1 << 18; // tiny models run thirty times as often, and have a pass of their own
 
 const [target, seconds = DEFAULT_SECONDS] = process.argv.slice(2);
 if (target === "templates") runTemplates();
