@@ -57,6 +57,12 @@ const TOO_LONG = ["STR-11"];
 /** Skipped where npm cannot fetch vocabularies, or the test may not make a control group. */
 const NEEDS_SURROUNDINGS = ["TT-03", "OP-05"];
 
+/** Cases that chance can fail: they have as many tries. */
+const TRIES: Readonly<Record<string, number>> = {
+  "API-14": 6, // the answer is drawn, and may repeat the replacement character of the question
+  "EK-10": 3, // it waits a second for a request to end
+};
+
 interface Outcome {
   readonly id: string;
   readonly state: "ok" | "fail" | "skip" | "error";
@@ -95,6 +101,19 @@ async function runCases(folder: string, ids: readonly string[]) {
   return { outcomes: cases, report };
 }
 
+/** The cases of `outcomes` that do not hold, also when those of TRIES are tried again. */
+async function findMissed(folder: string, outcomes: readonly Outcome[]): Promise<string[]> {
+  const missed: string[] = [];
+  for (const first of outcomes) {
+    let outcome: Outcome | undefined = first;
+    for (let left = TRIES[first.id] ?? 1; outcome && !holds(outcome) && left > 1; --left) {
+      outcome = (await runCases(folder, [first.id])).outcomes[0];
+    }
+    if (outcome === undefined || !holds(outcome)) missed.push(first.id);
+  }
+  return missed;
+}
+
 test.skipIf(testDataFolder === undefined)(
   "the cases in WARMLOOP_TEST_DATA hold, but for those of later work",
   { timeout: 7_200_000 },
@@ -103,7 +122,7 @@ test.skipIf(testDataFolder === undefined)(
     const ids = readCaseIds(folder).filter((id) => !TOO_LONG.includes(id));
     const { outcomes, report } = await runCases(folder, ids);
     expect(outcomes.map(({ id }) => id)).toEqual(ids);
-    const missed = outcomes.filter((outcome) => !holds(outcome)).map(({ id }) => id);
+    const missed = await findMissed(folder, outcomes);
     expect(missed.toSorted(), report).toEqual(Object.keys(NOT_YET).toSorted());
   },
 );
