@@ -98,6 +98,12 @@ void put_k_scales(const Block& block, RowBlock* out) {
   put(out->min, static_cast<uint16_t>(block.dmin ^ kSign));
 }
 
+/// Nibble l (0..31) of sub-block j of a Q4_K or Q5_K super-block.
+int k_nibble(const uint8_t* qs, int j, int l) {
+  const uint8_t byte = qs[32 * (j / 2) + l];
+  return j % 2 == 0 ? byte & 15 : byte >> 4;
+}
+
 RowBlock read_q4_k(const uint8_t* row, int b) {
   const auto block = read_block<quant::BlockQ4_K>(row, b / 8);
   const int j = b % 8;
@@ -105,8 +111,7 @@ RowBlock read_q4_k(const uint8_t* row, int b) {
   put_k_scales(block, &out);
   quant::scale_min_k4(j, block.scales, &out.sub_scale[0], &out.sub_scale[1]);
   for (int l = 0; l < kBlockInputs; ++l) {
-    const uint8_t byte = block.qs[32 * (j / 2) + l];
-    out.q[l] = static_cast<int8_t>(j % 2 == 0 ? byte & 15 : byte >> 4);
+    out.q[l] = static_cast<int8_t>(k_nibble(block.qs, j, l));
   }
   return out;
 }
@@ -118,9 +123,7 @@ RowBlock read_q5_k(const uint8_t* row, int b) {
   put_k_scales(block, &out);
   quant::scale_min_k4(j, block.scales, &out.sub_scale[0], &out.sub_scale[1]);
   for (int l = 0; l < kBlockInputs; ++l) {
-    const uint8_t byte = block.qs[32 * (j / 2) + l];
-    const int low = j % 2 == 0 ? byte & 15 : byte >> 4;
-    out.q[l] = static_cast<int8_t>(low | (block.qh[l] >> j & 1) << 4);
+    out.q[l] = static_cast<int8_t>(k_nibble(block.qs, j, l) | (block.qh[l] >> j & 1) << 4);
   }
   return out;
 }

@@ -37,6 +37,10 @@ int64_t panel_cost(const Product& product) {
   return std::max<int64_t>(1, static_cast<int64_t>(product.weight.cols) * product.input.x.rows);
 }
 
+int64_t product_cost(const Product& product) {
+  return product.weight.num_panels() * panel_cost(product);
+}
+
 }  // namespace
 
 CpuOps::CpuOps(const KernelTable& kernels, int threads, backend::ActivationWidth width)
@@ -113,18 +117,16 @@ LinearInput CpuOps::prepare_input(Matrix x, bool quantize) {
 }
 
 void CpuOps::linear(std::span<const Product> products) {
-  product_ends_.clear();
   int64_t end = 0;
-  for (const Product& product : products) {
-    end += product.weight.num_panels() * panel_cost(product);
-    product_ends_.push_back(end);
-  }
+  for (const Product& product : products) end += product_cost(product);
   const int tasks =
       end * backend::kPanelRows >= kMinSharedProducts ? threads_ * kTasksPerThread : 1;
   ThreadPool::instance().run(tasks, threads_, [&](int task, int) {
     const int64_t cost_begin = end * task / tasks, cost_end = end * (task + 1) / tasks;
-    for (size_t i = 0; i < products.size(); ++i) {
-      run_panels(products[i], i == 0 ? 0 : product_ends_[i - 1], cost_begin, cost_end);
+    int64_t before = 0;
+    for (const Product& product : products) {
+      run_panels(product, before, cost_begin, cost_end);
+      before += product_cost(product);
     }
   });
 }

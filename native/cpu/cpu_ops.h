@@ -62,7 +62,6 @@ class CpuOps : public backend::Ops {
   std::vector<int8_t> input_q8_;  // with int8 activations
   std::vector<float> input_scale_, input_scaled_sum_;
   std::vector<int32_t> input_sum_, input_low_sum_;
-  std::vector<int64_t> product_ends_;  // running cost of the products of one call
   std::vector<AttentionTask> attention_tasks_;
   std::vector<std::vector<float>> attention_scratch_;  // [threads]
 };
