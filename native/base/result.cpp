@@ -20,6 +20,8 @@ const char* error_code_name(ErrorCode code) {
       return "ERR_TOKENIZER_FORMAT";
     case ErrorCode::kTokenizerType:
       return "ERR_TOKENIZER_TYPE";
+    case ErrorCode::kGrammar:
+      return "ERR_GRAMMAR";
     case ErrorCode::kContextTooLong:
       return "ERR_CONTEXT_TOO_LONG";
     case ErrorCode::kQueueFull:

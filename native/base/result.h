@@ -21,6 +21,7 @@ enum class ErrorCode {
   kModelMemory,       // ERR_MODEL_MEMORY: weights or KV do not fit
   kTokenizerFormat,   // ERR_TOKENIZER_FORMAT: a part is missing or not what its format says
   kTokenizerType,     // ERR_TOKENIZER_TYPE: well-formed, but of a kind that is not supported
+  kGrammar,           // ERR_GRAMMAR: a grammar or schema that is wrong or not supported
   kContextTooLong,    // ERR_CONTEXT_TOO_LONG
   kQueueFull,         // ERR_QUEUE_FULL
   kSequenceReleased,  // ERR_SEQUENCE_RELEASED: the handle's blocks went back to the pool

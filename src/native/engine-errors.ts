@@ -20,6 +20,7 @@ const CODES: Readonly<Record<EngineErrorCode, true>> = {
   ERR_MODEL_MEMORY: true,
   ERR_TOKENIZER_FORMAT: true,
   ERR_TOKENIZER_TYPE: true,
+  ERR_GRAMMAR: true,
   ERR_CONTEXT_TOO_LONG: true,
   ERR_QUEUE_FULL: true,
   ERR_SEQUENCE_RELEASED: true,

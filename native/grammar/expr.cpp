@@ -1,0 +1,28 @@
+#include "grammar/expr.h"
+
+#include <utility>
+
+namespace wl::grammar {
+namespace {
+
+template <class Node>
+ExprPtr make(Node node) {
+  return std::make_shared<const Expr>(Expr{std::move(node)});
+}
+
+}  // namespace
+
+ExprPtr literal(std::string bytes) { return make(Literal{std::move(bytes)}); }
+ExprPtr marker(std::string text) { return make(Marker{std::move(text)}); }
+ExprPtr match(std::shared_ptr<const ByteDfa> dfa, UnitBounds bounds) {
+  return make(Match{std::move(dfa), bounds});
+}
+ExprPtr sequence(std::vector<ExprPtr> parts) { return make(Sequence{std::move(parts)}); }
+ExprPtr choice(std::vector<ExprPtr> options) { return make(Choice{std::move(options)}); }
+ExprPtr repeat(ExprPtr part, uint32_t min, uint32_t max) {
+  return make(Repeat{std::move(part), min, max});
+}
+ExprPtr optional(ExprPtr part) { return repeat(std::move(part), 0, 1); }
+ExprPtr reference(int32_t rule) { return make(Reference{rule}); }
+
+}  // namespace wl::grammar
