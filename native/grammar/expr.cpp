@@ -17,6 +17,9 @@ ExprPtr marker(std::string text) { return make(Marker{std::move(text)}); }
 ExprPtr match(std::shared_ptr<const ByteDfa> dfa, UnitBounds bounds) {
   return make(Match{std::move(dfa), bounds});
 }
+ExprPtr text(std::string until, std::vector<std::string> excluding) {
+  return make(Text{std::move(until), std::move(excluding)});
+}
 ExprPtr sequence(std::vector<ExprPtr> parts) { return make(Sequence{std::move(parts)}); }
 ExprPtr choice(std::vector<ExprPtr> options) { return make(Choice{std::move(options)}); }
 ExprPtr repeat(ExprPtr part, uint32_t min, uint32_t max) {

@@ -32,6 +32,14 @@ struct Match {
   UnitBounds bounds;
 };
 
+/// Free text without the `excluding` markers. With `until` it ends with the first occurrence of
+/// that marker, which is part of it; without, it may end anywhere. A marker is the special token of
+/// this spelling where the vocabulary has one, and the spelled-out text where that can be output.
+struct Text {
+  std::string until;  // empty: none
+  std::vector<std::string> excluding;
+};
+
 struct Sequence {
   std::vector<ExprPtr> parts;  // empty: the empty text
 };
@@ -53,7 +61,7 @@ struct Reference {
 };
 
 struct Expr {
-  std::variant<Literal, Marker, Match, Sequence, Choice, Repeat, Reference> node;
+  std::variant<Literal, Marker, Match, Text, Sequence, Choice, Repeat, Reference> node;
 };
 
 struct Grammar {
@@ -64,6 +72,7 @@ struct Grammar {
 ExprPtr literal(std::string bytes);
 ExprPtr marker(std::string text);
 ExprPtr match(std::shared_ptr<const ByteDfa> dfa, UnitBounds bounds = {});
+ExprPtr text(std::string until, std::vector<std::string> excluding);
 ExprPtr sequence(std::vector<ExprPtr> parts);
 ExprPtr choice(std::vector<ExprPtr> options);
 ExprPtr repeat(ExprPtr part, uint32_t min, uint32_t max);
