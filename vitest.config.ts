@@ -3,6 +3,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
+    globalSetup: "./test/temporary-folder.ts",
     // A native crash then fails one file instead of the whole run.
     pool: "forks",
     maxWorkers: 2,

@@ -1,6 +1,6 @@
 /** Inspections to build text models from: of real files, by the addon, and of files made up here. */
 
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { gunzipSync } from "node:zlib";
@@ -11,7 +11,6 @@ import type { TextModel } from "../../../src/text/text-types.ts";
 import { type GgufMetadata, ggufBytes } from "./gguf-writer.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "warmloop-text-"));
-process.once("exit", () => rmSync(folder, { recursive: true }));
 let numFiles = 0;
 
 export function inspectFile(file: string): ModelInspection {
