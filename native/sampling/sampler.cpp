@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
+#include <numeric>
 
 #include "base/philox.h"
 
@@ -16,8 +18,21 @@ bool is_finite(float value) {
   return (std::bit_cast<uint32_t>(value) & 0x7f800000u) != 0x7f800000u;
 }
 
-int32_t argmax(std::span<const double> logits) {
-  return static_cast<int32_t>(std::max_element(logits.begin(), logits.end()) - logits.begin());
+/// Calls visit(token) for each token that may be drawn, ascending.
+template <class Visit>
+void for_each_token(size_t num_tokens, const TokenMask* allowed, Visit visit) {
+  if (allowed != nullptr) return allowed->for_each(visit);
+  for (int32_t token = 0; token < static_cast<int32_t>(num_tokens); ++token) visit(token);
+}
+
+int32_t argmax(std::span<const double> logits, const TokenMask* allowed) {
+  int32_t best = 0;
+  double max = -std::numeric_limits<double>::infinity();
+  for_each_token(logits.size(), allowed, [&](int32_t token) {
+    const double logit = logits[static_cast<size_t>(token)];
+    if (logit > max) max = logit, best = token;
+  });
+  return best;
 }
 
 }  // namespace
@@ -50,6 +65,28 @@ std::optional<int32_t> argmax(std::span<const float> logits) {
   return static_cast<int32_t>(best_idx);
 }
 
+std::optional<int32_t> argmax(std::span<const float> logits, const TokenMask& allowed) {
+  int32_t best_token = 0;
+  float best = -std::numeric_limits<float>::infinity();
+  bool all_finite = true;
+  for (size_t i = 0; i < allowed.words().size(); ++i) {
+    const size_t start = i * TokenMask::kWordBits;
+    const auto block = logits.subspan(start, std::min(TokenMask::kWordBits, logits.size() - start));
+    float block_max = block[0];
+    for (const float logit : block) {
+      all_finite &= is_finite(logit);
+      block_max = logit > block_max ? logit : block_max;
+    }
+    if (block_max <= best) continue;  // most words: their bits need no look
+    for (uint32_t rest = allowed.words()[i]; rest != 0; rest &= rest - 1) {
+      const size_t token = start + static_cast<size_t>(std::countr_zero(rest));
+      if (logits[token] > best) best = logits[token], best_token = static_cast<int32_t>(token);
+    }
+  }
+  if (!all_finite) return std::nullopt;
+  return best_token;
+}
+
 int32_t draw(const Candidates& candidates, double u) {
   double total = 0;
   for (const double weight : candidates.weights) total += weight;
@@ -63,27 +100,32 @@ int32_t draw(const Candidates& candidates, double u) {
 }
 
 std::optional<int32_t> Sampler::sample(std::span<const float> logits, const SamplingParams& params,
-                                       const TokenHistory& history, uint32_t position) {
-  if (params.is_greedy() && !params.has_penalties()) return sampling::argmax(logits);
+                                       const TokenHistory& history, uint32_t position,
+                                       const TokenMask* allowed) {
+  if (params.is_greedy() && !params.has_penalties()) {
+    return allowed == nullptr ? sampling::argmax(logits) : sampling::argmax(logits, *allowed);
+  }
   bool all_finite = true;
   for (const float logit : logits) all_finite &= is_finite(logit);
   if (!all_finite) return std::nullopt;
 
   logits_.assign(logits.begin(), logits.end());
   if (params.has_penalties()) history.apply_penalties(params, logits_);
-  if (params.is_greedy()) return argmax(std::span<const double>(logits_));
-  return draw(filter(logits_, params), uniform(params.seed, position, DrawPurpose::kTarget));
+  if (params.is_greedy()) return argmax(std::span<const double>(logits_), allowed);
+  return draw(filter(logits_, params, allowed),
+              uniform(params.seed, position, DrawPurpose::kTarget));
 }
 
-const Candidates& Sampler::filter(std::span<double> logits, const SamplingParams& params) {
+const Candidates& Sampler::filter(std::span<double> logits, const SamplingParams& params,
+                                  const TokenMask* allowed) {
   if (params.temperature != 1) {
     for (double& logit : logits) logit /= params.temperature;
   }
   const size_t k = static_cast<size_t>(params.top_k);
   if (k > 0 && k < logits.size()) {
-    keep_top_k(logits, k);
+    keep_top_k(logits, k, allowed);
   } else {
-    keep_all(logits);
+    keep_all(logits.size(), allowed);
   }
   weigh(logits);
   if (params.top_p < 1) keep_top_p(logits, params.top_p);
@@ -92,28 +134,33 @@ const Candidates& Sampler::filter(std::span<double> logits, const SamplingParams
 }
 
 /// One pass with a heap of the k best so far: almost every logit fails its first comparison.
-void Sampler::keep_top_k(std::span<const double> logits, size_t k) {
+void Sampler::keep_top_k(std::span<const double> logits, size_t k, const TokenMask* allowed) {
   const auto ranks_before = [&](int32_t a, int32_t b) {
     const double left = logits[static_cast<size_t>(a)], right = logits[static_cast<size_t>(b)];
     return left != right ? left > right : a < b;
   };
   std::vector<int32_t>& best = candidates_.tokens;  // a heap whose front ranks last
   best.clear();
-  for (int32_t token = 0; token < static_cast<int32_t>(logits.size()); ++token) {
+  for_each_token(logits.size(), allowed, [&](int32_t token) {
     if (best.size() == k) {
-      if (!ranks_before(token, best.front())) continue;
+      if (!ranks_before(token, best.front())) return;
       std::pop_heap(best.begin(), best.end(), ranks_before);
       best.pop_back();
     }
     best.push_back(token);
     std::push_heap(best.begin(), best.end(), ranks_before);
-  }
+  });
   std::sort(best.begin(), best.end());
 }
 
-void Sampler::keep_all(std::span<const double> logits) {
-  candidates_.tokens.resize(logits.size());
-  for (size_t i = 0; i < logits.size(); ++i) candidates_.tokens[i] = static_cast<int32_t>(i);
+void Sampler::keep_all(size_t num_tokens, const TokenMask* allowed) {
+  candidates_.tokens.clear();
+  if (allowed != nullptr) {
+    allowed->for_each([this](int32_t token) { candidates_.tokens.push_back(token); });
+    return;
+  }
+  candidates_.tokens.resize(num_tokens);
+  std::iota(candidates_.tokens.begin(), candidates_.tokens.end(), 0);
 }
 
 void Sampler::weigh(std::span<const double> logits) {

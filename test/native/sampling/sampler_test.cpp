@@ -201,6 +201,89 @@ WL_TEST("sampler: penalties also apply to greedy requests") {
   WL_CHECK_EQ(*sampler.sample(logits, params, prompt_only, 4), 2);
 }
 
+/// Greedy, sampled, with each filter, with penalties.
+static std::vector<SamplingParams> various_params() {
+  std::vector<SamplingParams> all = {
+      {},
+      {.temperature = 1},
+      {.temperature = 0.7, .top_k = 5},
+      {.temperature = 1.3, .top_p = 0.8},
+      {.temperature = 1.3, .min_p = 0.2},
+      {.presence_penalty = 1.5},
+      {.temperature = 1, .top_k = 900, .top_p = 0.95, .frequency_penalty = 0.5},
+  };
+  for (SamplingParams& params : all) params.seed = 99;
+  return all;
+}
+
+static std::vector<float> random_logits(std::mt19937& rng, size_t n) {
+  std::normal_distribution<float> normal(0, 3);
+  std::vector<float> logits(n);
+  for (float& logit : logits) logit = normal(rng);
+  return logits;
+}
+
+WL_TEST("sampler: a mask that allows every token changes nothing") {
+  std::mt19937 rng(5);
+  Sampler sampler;
+  TokenHistory history;
+  for (const int32_t token : {3, 3, 90}) history.add_output(token);
+  for (const size_t vocab : {size_t{1}, size_t{31}, size_t{32}, size_t{33}, size_t{1000}}) {
+    TokenMask all(vocab);
+    for (size_t token = 0; token < vocab; ++token) all.allow(static_cast<int32_t>(token));
+    const auto logits = random_logits(rng, vocab);
+    for (const SamplingParams& params : various_params()) {
+      if (params.has_penalties() && vocab <= 90) continue;  // the history has token 90
+      for (uint32_t position = 0; position < 20; ++position) {
+        WL_CHECK(sampler.sample(logits, params, history, position, &all) ==
+                 sampler.sample(logits, params, history, position));
+      }
+    }
+  }
+}
+
+WL_TEST("sampler: a masked draw is the draw from logits of which the others are lost") {
+  std::mt19937 rng(6);
+  Sampler sampler;
+  TokenHistory history;
+  for (const int32_t token : {1, 2, 2, 40}) history.add_output(token);
+  for (int round = 0; round < 200; ++round) {
+    const size_t vocab = 64 + rng() % 200;
+    const auto logits = random_logits(rng, vocab);
+    TokenMask allowed(vocab);
+    const unsigned one_in = 1 + static_cast<unsigned>(rng() % 60);
+    for (size_t token = 0; token < vocab; ++token) {
+      if (rng() % one_in == 0) allowed.allow(static_cast<int32_t>(token));
+    }
+    allowed.allow(static_cast<int32_t>(rng() % vocab));
+    std::vector<float> lost = logits;
+    for (size_t token = 0; token < vocab; ++token) {
+      if (!allowed.allows(static_cast<int32_t>(token))) lost[token] = -1e30f;
+    }
+    for (const SamplingParams& params : various_params()) {
+      const auto token = sampler.sample(logits, params, history, 7, &allowed);
+      WL_CHECK(token.has_value() && allowed.allows(*token));
+      // Top-k takes masked tokens too when fewer are left, but their weight is 0.
+      WL_CHECK(token == sampler.sample(lost, params, history, 7));
+    }
+  }
+}
+
+WL_TEST("sampler: greedy over a mask takes the lowest index of the largest allowed logit") {
+  std::vector<float> logits(1000, 1.0f);
+  TokenMask allowed(logits.size());
+  WL_CHECK(allowed.is_empty());
+  for (const int32_t token : {999, 700, 64, 63}) allowed.allow(token);
+  WL_CHECK_EQ(*argmax(logits, allowed), 63);
+  logits[62] = 9.0f;
+  logits[700] = logits[999] = 2.0f;
+  WL_CHECK_EQ(*argmax(logits, allowed), 700);
+  logits[5] = std::numeric_limits<float>::quiet_NaN();  // a broken row is broken everywhere
+  WL_CHECK(!argmax(logits, allowed).has_value());
+  allowed.clear();
+  WL_CHECK(allowed.is_empty());
+}
+
 WL_TEST("sampler: parameters out of range are refused by name") {
   const auto refuses = [](auto change, const std::string& name) {
     SamplingParams params;
