@@ -1,0 +1,114 @@
+#include "grammar/automaton.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace wl::grammar {
+namespace {
+
+// A pattern with many states could keep a mask each; beyond this the cache starts anew.
+constexpr size_t kMaxScanBytes = size_t{64} << 20;
+// From one set bit a word on, or-ing a whole mask beats setting bits.
+constexpr size_t kBitsPerWord = 32;
+
+void set_bit(std::span<uint32_t> mask, TokenId token) {
+  const auto at = static_cast<uint32_t>(token);
+  mask[at / kBitsPerWord] |= 1u << (at % kBitsPerWord);
+}
+
+}  // namespace
+
+const ByteEdge* find_edge(const ByteState& state, uint8_t byte) {
+  const auto it = std::ranges::lower_bound(state.edges, byte, {}, &ByteEdge::last);
+  return it != state.edges.end() && it->first <= byte ? &*it : nullptr;
+}
+
+TokenScan::TokenScan(const ByteDfa& dfa, int32_t state, const TokenTrie& trie, int32_t trie_node,
+                     size_t vocab) {
+  struct Level {  // a node on the path, seen from its children
+    int32_t end, state;
+    uint32_t num_units;
+    bool is_closed;
+  };
+  std::vector<CountedToken> open;
+  std::vector<Level> path = {{trie.end(trie_node), state, 0, false}};
+  int32_t at = trie_node + 1;
+  while (true) {
+    while (!path.empty() && at == path.back().end) path.pop_back();
+    if (path.empty()) break;
+    Level level = path.back();
+    const ByteEdge* edge = find_edge(dfa.states[static_cast<size_t>(level.state)], trie.byte(at));
+    level.end = trie.end(at);
+    if (edge == nullptr) {
+      at = level.end;
+      continue;
+    }
+    level.state = edge->target;
+    level.num_units += edge->kind == EdgeKind::kStartsUnit ? 1 : 0;
+    level.is_closed |= edge->kind == EdgeKind::kEndsUnits;
+    for (const TokenId token : trie.tokens(at)) {
+      (level.is_closed ? closing_ : open).push_back({token, level.num_units});
+    }
+    const bool has_children = level.end > at + 1;
+    if (has_children && dfa.states[static_cast<size_t>(level.state)].accepts) {
+      exits_.push_back({at, level.num_units});
+    }
+    path.push_back(level);
+    ++at;
+  }
+  sort_open(std::move(open), vocab);
+}
+
+void TokenScan::sort_open(std::vector<CountedToken> open, size_t vocab) {
+  std::ranges::stable_sort(open, {}, &CountedToken::num_units);
+  open_.reserve(open.size());
+  for (const CountedToken& counted : open) {
+    while (open_within_.size() < counted.num_units) {
+      open_within_.push_back(static_cast<uint32_t>(open_.size()));
+    }
+    open_.push_back(counted.token);
+  }
+  open_within_.push_back(static_cast<uint32_t>(open_.size()));
+  const size_t num_words = (vocab + kBitsPerWord - 1) / kBitsPerWord;
+  if (open_.size() < num_words) return;
+  open_mask_.resize(num_words);
+  for (const TokenId token : open_) set_bit(open_mask_, token);
+}
+
+void TokenScan::add_tokens(std::span<uint32_t> mask, uint32_t num_units, UnitBounds bounds) const {
+  const uint32_t num_left =
+      bounds.max == UnitBounds::kUnbounded ? UnitBounds::kUnbounded : bounds.max - num_units;
+  if (num_left + size_t{1} < open_within_.size()) {
+    for (uint32_t i = 0; i < open_within_[num_left]; ++i) set_bit(mask, open_[i]);
+  } else if (!open_mask_.empty()) {
+    for (size_t word = 0; word < open_mask_.size(); ++word) mask[word] |= open_mask_[word];
+  } else {
+    for (const TokenId token : open_) set_bit(mask, token);
+  }
+  for (const CountedToken& token : closing_) {
+    if (token.num_units > num_left) continue;
+    if (num_units + uint64_t{token.num_units} >= bounds.min) set_bit(mask, token.token);
+  }
+}
+
+size_t TokenScan::num_bytes() const {
+  return open_.size() * sizeof(TokenId) + (open_within_.size() + open_mask_.size()) * 4 +
+         closing_.size() * sizeof(CountedToken) + exits_.size() * sizeof(Exit);
+}
+
+std::shared_ptr<const TokenScan> Automaton::scan(int32_t state, int32_t trie_node) {
+  const uint64_t key =
+      uint64_t{static_cast<uint32_t>(state)} << 32 | static_cast<uint32_t>(trie_node);
+  const std::lock_guard lock(mutex_);
+  if (const auto it = scans_.find(key); it != scans_.end()) return it->second;
+  auto scan = std::make_shared<const TokenScan>(*dfa_, state, trie_, trie_node, vocab_);
+  num_bytes_ += scan->num_bytes() + 256;  // and the entry itself, roughly
+  if (num_bytes_ > kMaxScanBytes) {
+    scans_.clear();
+    num_bytes_ = 0;
+  }
+  scans_[key] = scan;
+  return scan;
+}
+
+}  // namespace wl::grammar
