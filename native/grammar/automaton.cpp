@@ -8,7 +8,6 @@ namespace {
 
 // A pattern with many states could keep a mask each; beyond this the cache starts anew.
 constexpr size_t kMaxScanBytes = size_t{64} << 20;
-// From one set bit a word on, or-ing a whole mask beats setting bits.
 constexpr size_t kBitsPerWord = 32;
 
 void set_bit(std::span<uint32_t> mask, TokenId token) {
@@ -78,17 +77,26 @@ void TokenScan::sort_open(std::vector<CountedToken> open, size_t vocab) {
 void TokenScan::add_tokens(std::span<uint32_t> mask, uint32_t num_units, UnitBounds bounds) const {
   const uint32_t num_left =
       bounds.max == UnitBounds::kUnbounded ? UnitBounds::kUnbounded : bounds.max - num_units;
-  if (num_left + size_t{1} < open_within_.size()) {
-    for (uint32_t i = 0; i < open_within_[num_left]; ++i) set_bit(mask, open_[i]);
-  } else if (!open_mask_.empty()) {
-    for (size_t word = 0; word < open_mask_.size(); ++word) mask[word] |= open_mask_[word];
-  } else {
-    for (const TokenId token : open_) set_bit(mask, token);
-  }
+  add_open_tokens(mask, num_left);
   for (const CountedToken& token : closing_) {
     if (token.num_units > num_left) continue;
     if (num_units + uint64_t{token.num_units} >= bounds.min) set_bit(mask, token.token);
   }
+}
+
+void TokenScan::add_open_tokens(std::span<uint32_t> mask, uint32_t num_left) const {
+  const size_t num_open = num_left < open_within_.size() ? open_within_[num_left] : open_.size();
+  if (open_mask_.empty() || num_open < open_.size() / 2) {
+    for (size_t i = 0; i < num_open; ++i) set_bit(mask, open_[i]);
+    return;
+  }
+  // Few tokens are long, so taking them away from all of them is the shorter way.
+  std::vector<uint32_t> open = open_mask_;
+  for (size_t i = num_open; i < open_.size(); ++i) {
+    open[static_cast<size_t>(open_[i]) / kBitsPerWord] &=
+        ~(1u << (static_cast<uint32_t>(open_[i]) % kBitsPerWord));
+  }
+  for (size_t word = 0; word < open.size(); ++word) mask[word] |= open[word];
 }
 
 size_t TokenScan::num_bytes() const {

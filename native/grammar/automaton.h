@@ -40,6 +40,7 @@ class TokenScan {
     uint32_t num_units = 0;
   };
 
+  void add_open_tokens(std::span<uint32_t> mask, uint32_t num_left) const;
   void sort_open(std::vector<CountedToken> open, size_t vocab);
 
   std::vector<TokenId> open_;          // end before the units do; ascending by units
