@@ -13,6 +13,7 @@
 
 #include "base/result.h"
 #include "engine/model_runner.h"
+#include "grammar/grammar.h"
 #include "sampling/sampling_params.h"
 
 namespace wl::engine {
@@ -37,6 +38,12 @@ struct RequestOptions {
   bool keep_sequence = false;           // keep the finished sequence live for continue/fork
   bool prefill_only = false;            // compute the prompt's KV, sample nothing (warmup)
   LogitsMode logits = LogitsMode::kNone;
+  /// What the output must match; null: anything. A stop token may come where the text may end;
+  /// where it can not go on, the first one ends the request, or none when there is none.
+  std::shared_ptr<const grammar::CompiledGrammar> grammar;
+  /// Tokens that the grammar forces are appended without sampling, and a run of them is computed in
+  /// one step. The output is the same without. Off where logits are wanted: each token needs a row.
+  bool jump_forward = true;
 };
 
 enum class FinishReason : uint8_t { kNone, kStop, kLength, kAborted, kFailed, kPrefilled };
@@ -45,7 +52,7 @@ enum class FinishReason : uint8_t { kNone, kStop, kLength, kAborted, kFailed, kP
 struct RequestEvent {
   RequestId request = 0;
   SequenceId sequence = 0;
-  std::vector<int32_t> tokens;  // sampled this step, in order
+  std::vector<int32_t> tokens;  // sampled or forced this step, in order
   FinishReason finish = FinishReason::kNone;
   bool is_admitted = false;  // first event of a request: left the waiting queue
   int prompt_tokens = 0;     // all prompt tokens (a continuation counts what it joined)
@@ -67,6 +74,8 @@ struct EngineStats {
   int block_size = 0;
   uint64_t num_steps = 0, prefill_tokens = 0, cached_tokens = 0, decode_tokens = 0;
   uint64_t hashed_tokens = 0, num_preemptions = 0;
+  uint64_t forced_tokens = 0;  // output tokens that were not sampled: the grammar had one choice
+  uint64_t mask_waits = 0;     // masks that were not ready when the forward pass was
 };
 
 struct EngineConfig {
@@ -90,8 +99,10 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// Errors: ERR_INVALID_ARGUMENT (empty prompt, token out of range, bad sampling value),
-  /// ERR_CONTEXT_TOO_LONG, ERR_QUEUE_FULL, ERR_ENGINE_CLOSED.
+  /// Errors: ERR_INVALID_ARGUMENT (empty prompt, token out of range, bad sampling value, a grammar
+  /// over a larger vocabulary than the model's), ERR_CONTEXT_TOO_LONG, ERR_QUEUE_FULL,
+  /// ERR_ENGINE_CLOSED. A grammar that the vocabulary cannot spell ends the request with kFailed
+  /// and ERR_GRAMMAR.
   Result<RequestId> submit(RequestOptions options);
   /// Appends options.tokens to a live sequence and generates. If the sequence's own request still
   /// runs (a warmup in prefill), the continuation waits for it and joins its KV.

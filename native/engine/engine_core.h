@@ -2,20 +2,17 @@
 // The engine without its thread: requests, sequences, scheduler, KV bookkeeping, sampling and the
 // model runner, driven one command and one step at a time. Deterministic and free of locks, so
 // tests drive it directly; engine.cpp gives it a thread and a queue.
-//
-// The life of a sequence: busy while a request waits or runs on it. When that ends, forks and
-// continuations that waited for it take their turn; then it is live (kept), or erased. Each
-// request ends in exactly one event with a finish reason.
 
 #include <chrono>
-#include <memory>
 #include <optional>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "engine/batch_builder.h"
 #include "engine/commands.h"
+#include "engine/mask_worker.h"
+#include "engine/request_lifecycle.h"
 #include "engine/request_limits.h"
 #include "engine/scheduler.h"
 #include "engine/sequence_table.h"
@@ -24,25 +21,12 @@
 
 namespace wl::engine {
 
-struct LiveSequence {
-  SequenceId id = 0;
-  int num_tokens = 0;
-};
-
-/// What a step tells the outside. Sequence ids are settled before the events are seen.
-struct StepOutcome {
-  StepEvents events;
-  std::vector<LiveSequence> live;    // became live, or live again
-  std::vector<SequenceId> released;  // gone for good
-  int num_left_queue = 0;            // requests admitted, or ended before that
-};
-
 class EngineCore {
  public:
   EngineCore(ModelRunner& runner, const EngineConfig& config);
 
   /// Precondition: the command was validated, ids are fresh where commands.h says so.
-  void apply(Command command);
+  void apply(Command command) { lifecycle_.apply(std::move(command)); }
   bool has_work() const { return scheduler_.has_work(); }
   /// Plans and computes one step when there is work, and reports everything since the last report.
   StepOutcome step();
@@ -58,38 +42,27 @@ class EngineCore {
   void check_integrity() const;
 
  private:
-  void on_command(SubmitCommand& command);
-  void on_command(ContinueCommand& command);
-  void on_command(const ForkCommand& command);
-  void on_command(const ReleaseCommand& command);
-  void on_command(const AbortCommand& command);
-
-  Request& create_request(RequestId id, RequestOptions options, Sequence* sequence);
-  bool begin(Request& request);
-  void rewind(Request& request);
-  void settle(Sequence& sequence, bool keep);
-  void fork_into(const Sequence& source, Sequence& target);
-  void abandon(Sequence& sequence);
-
   void run_step();
-  void commit(const ScheduledTokens& scheduled, std::span<const float> logits);
+  static std::vector<const OutputGrammar*> grammars_to_sample(const StepPlan& plan);
+  void commit(const ScheduledTokens& scheduled, std::span<const float> logits,
+              MaskWorker::Batch& masks);
+  std::optional<int32_t> sample(Request& request, std::span<const float> logits,
+                                MaskWorker::Batch& masks);
+  void end_at_empty_mask(Request& request);
+  static std::optional<int32_t> forced_token(const Request& request);
+  uint64_t append_run(Request& request, int32_t first_token);
+  bool append(Request& request, int32_t token);
   void append_logits(const ScheduledTokens& scheduled, std::span<const float> logits);
-  void on_sampled(Request& request, int32_t token);
-  void finish(Request& request, FinishReason reason);
-  void fail(Request& request, ErrorCode code);
-  void end_request(Request& request, FinishReason reason);
-  RequestEvent& event_of(const Request& request);
-  StepOutcome take_outcome();
 
   ModelRunner& runner_;
   const RequestLimits limits_;
   kv::KvCacheManager kv_;
   SequenceTable sequences_;
   Scheduler scheduler_;
+  RequestLifecycle lifecycle_;
   sampling::Sampler sampler_;
-  std::unordered_map<RequestId, std::unique_ptr<Request>> requests_;
+  MaskWorker mask_worker_;
   std::vector<float> logits_;  // [num_logits, vocab] of the running step
-  StepOutcome outcome_;        // since the last report
   EngineStats counters_;       // the cumulative fields only
   std::optional<Error> failure_;
 };

@@ -1,7 +1,10 @@
 #pragma once
 // One request on its way through the scheduler. Owned by EngineCore, engine thread only.
 
+#include <optional>
+
 #include "engine/engine.h"
+#include "engine/output_grammar.h"
 #include "sampling/token_history.h"
 
 namespace wl::engine {
@@ -19,13 +22,16 @@ struct Request {
   int num_joined_tokens = 0;  // tokens of the sequence before this request
   int num_prompt_tokens = 0;  // num_joined_tokens + its own
   int num_output_tokens = 0;
+  int num_last_appended = 0;  // of these, by the last step that gave any: the last of them is new
+                              // to the model, and so are those before it that the grammar forced
   int num_cached_tokens = 0;  // of the prompt, found in KV at admission
   bool is_live_hit = false;
   int num_preempted_tokens = 0;  // computed a second time after preemption, so far
   int num_computed_before_preemption = 0;
   int next_logits_position = 0;  // LogitsMode::kAll: rows before it were delivered
 
-  sampling::TokenHistory history;  // kept only when the sampling has penalties
+  sampling::TokenHistory history;        // kept only when the sampling has penalties
+  std::optional<OutputGrammar> grammar;  // stands behind the output tokens of this request
 };
 
 }  // namespace wl::engine

@@ -40,6 +40,12 @@ Status validate(const RequestOptions& options, const RequestLimits& limits, int 
     return invalid("the tenant salt has " + std::to_string(options.tenant_salt.size()) +
                    " bytes, at most " + std::to_string(kMaxSaltBytes) + " are allowed");
   }
+  if (options.grammar != nullptr &&
+      options.grammar->num_tokens() > static_cast<size_t>(limits.vocab)) {
+    return invalid("the grammar is over a vocabulary of " +
+                   std::to_string(options.grammar->num_tokens()) + " tokens, the model has " +
+                   std::to_string(limits.vocab));
+  }
   WL_RETURN_IF_ERROR(check_tokens(options.tokens, limits.vocab));
   WL_RETURN_IF_ERROR(sampling::validate(options.sampling));
   return check_length(options, limits, num_joined);

@@ -13,7 +13,7 @@ namespace {
 constexpr int kSharedPrefixTokens = 32;
 
 bool is_decode(const Request& request) {
-  return request.num_output_tokens > 0 && request.sequence->num_uncomputed_tokens() == 1;
+  return request.sequence->num_uncomputed_tokens() <= request.num_last_appended;
 }
 
 kv::StepTokens step_tokens(const Sequence& sequence, int num_tokens) {
@@ -51,13 +51,19 @@ StepPlan Scheduler::plan() {
 
 void Scheduler::plan_running(Step& step) {
   std::vector<int> shares(running_.size());  // of the budget, by place in running_
-  for (const bool decodes : {true, false}) {
+  const auto grant = [&](bool decodes, int max_tokens) {
     for (size_t i = 0; i < running_.size(); ++i) {
       if (is_decode(*running_[i]) != decodes) continue;
-      shares[i] = chunk_size(step, *running_[i]);
-      step.budget -= shares[i];
+      const int wanted = std::min(running_[i]->sequence->num_uncomputed_tokens(), max_tokens);
+      const int num_more = std::min(wanted - shares[i], step.budget);
+      shares[i] += num_more;
+      step.budget -= num_more;
     }
-  }
+  };
+  // One token for each before any computes a run of forced ones: none is slower than without.
+  grant(true, 1);
+  grant(true, config_.max_prefill_chunk);
+  grant(false, config_.max_prefill_chunk);
   // By index: preemption takes requests off the end while this walks.
   for (size_t i = 0; i < running_.size(); ++i) {
     Request& request = *running_[i];

@@ -12,7 +12,7 @@ namespace wl::engine {
 struct ScheduledTokens {
   Request* request = nullptr;
   int num_tokens = 0;
-  bool is_decode = false;  // feeds the token sampled last; else part of a prefill
+  bool is_decode = false;  // feeds the token sampled last and those forced after it; else a prefill
   bool samples = false;    // reaches the end of the sequence: its last row of logits gives a token
 };
 

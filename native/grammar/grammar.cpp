@@ -35,6 +35,8 @@ Result<std::shared_ptr<const CompiledGrammar>> CompiledGrammar::compile(
       new CompiledGrammar(std::move(program).value(), std::move(vocabulary)));
 }
 
+size_t CompiledGrammar::num_tokens() const { return vocabulary_->vocab(); }
+
 Matcher::Matcher(std::shared_ptr<const CompiledGrammar> grammar) : grammar_(std::move(grammar)) {
   FrontierBuilder builder(*grammar_->program_);
   builder.enter(grammar_->program_->entry(), nullptr);
@@ -65,6 +67,8 @@ bool Matcher::accept(TokenId token) {
 }
 
 bool Matcher::is_complete() const { return state_->frontier.is_complete; }
+
+bool Matcher::can_continue() const { return !state_->frontier.elements.empty(); }
 
 void Matcher::fill_mask(std::span<uint32_t> words) const {
   if (words.size() * 32 < grammar_->vocabulary_->vocab()) {

@@ -33,6 +33,9 @@ class CompiledGrammar {
   static Result<std::shared_ptr<const CompiledGrammar>> compile(
       const Grammar& grammar, std::shared_ptr<VocabularyIndex> vocabulary);
 
+  /// Of the vocabulary.
+  size_t num_tokens() const;
+
  private:
   friend class Matcher;
   CompiledGrammar(std::unique_ptr<const Program> program,
@@ -51,6 +54,8 @@ class Matcher {
   bool accept(TokenId token);
   /// The text may end here.
   bool is_complete() const;
+  /// False: nothing can follow.
+  bool can_continue() const;
   /// Sets the bit of every token that may come next and clears the others; bit t of the mask is
   /// bit t % 32 of word t / 32. Ends of generation are not tokens of the grammar: the caller adds
   /// them when is_complete().

@@ -4,6 +4,7 @@
 // batches or caches.
 
 #include <map>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -70,7 +71,7 @@ struct Output {
   FinishReason finish = FinishReason::kNone;
 };
 
-/// What a request over the whole token list `prompt` must give.
+/// What a request over the whole token list `prompt` must give: every token sampled by itself.
 inline Output expected_output(const Tokens& prompt, const RequestOptions& options,
                               int max_sequence_tokens, const std::vector<int>& windows = {0}) {
   sampling::Sampler sampler;
@@ -79,6 +80,9 @@ inline Output expected_output(const Tokens& prompt, const RequestOptions& option
   Tokens sequence = prompt;
   ToyModel model(windows);
   uint64_t state = 0;
+  std::optional<engine::OutputGrammar> grammar;
+  if (options.grammar) grammar.emplace(options.grammar, options.stop_token_ids, kToyVocab);
+  sampling::TokenMask mask(kToyVocab);
   Output output;
   while (output.finish == FinishReason::kNone) {
     while (model.num_tokens() < static_cast<int>(sequence.size())) {
@@ -86,8 +90,14 @@ inline Output expected_output(const Tokens& prompt, const RequestOptions& option
     }
     std::vector<float> row(kToyVocab);
     toy_logits(state, row.data());
+    if (grammar) grammar->fill_mask(mask);
+    if (grammar && mask.is_empty()) {
+      output.finish = grammar->is_finished() ? FinishReason::kStop : FinishReason::kFailed;
+      break;
+    }
     const auto token =
-        sampler.sample(row, options.sampling, history, static_cast<uint32_t>(sequence.size()));
+        sampler.sample(row, options.sampling, history, static_cast<uint32_t>(sequence.size()),
+                       grammar ? &mask : nullptr);
     if (!token) {
       output.finish = FinishReason::kFailed;
       break;
@@ -97,7 +107,9 @@ inline Output expected_output(const Tokens& prompt, const RequestOptions& option
     sequence.push_back(*token);
     output.tokens.push_back(*token);
     const auto& stops = options.stop_token_ids;
-    if (std::find(stops.begin(), stops.end(), *token) != stops.end()) {
+    const bool is_stop = std::find(stops.begin(), stops.end(), *token) != stops.end();
+    if (grammar && !is_stop) WL_CHECK(grammar->accept(*token));
+    if (is_stop || (grammar && grammar->is_finished())) {
       output.finish = FinishReason::kStop;
     } else if (static_cast<int>(output.tokens.size()) == options.max_output_tokens ||
                static_cast<int>(sequence.size()) == max_sequence_tokens) {

@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "check.h"
-#include "core_driver.h"
 #include "engine/engine.h"
+#include "toy_grammar.h"
 
 using namespace wl::test;
 using wl::ErrorCode;
@@ -237,4 +237,43 @@ WL_TEST("engine thread: an abort reaches a running request") {
   engine.abort(request);
   const auto heard = listener.wait_for_end(request);
   WL_CHECK(heard.finish == FinishReason::kAborted || heard.tokens.size() == 600);
+}
+
+WL_TEST("engine thread: abort and close find no mask half done") {
+  for (const bool closes : {true, false}) {
+    Listener listener;
+    auto runner = std::make_unique<GatedRunner>(40, 16);
+    GatedRunner& gate = *runner;
+    Engine engine(std::move(runner), toy_config(), listener.sink());
+    RequestOptions options = make_request(random_tokens(1, 20), 600);
+    options.grammar = toy_object();
+    options.stop_token_ids = {kToyEnd};
+    options.jump_forward = false;  // so that each step has a mask
+    std::vector<RequestId> requests;
+    for (int i = 0; i < 4; ++i) requests.push_back(engine.submit(options).value());
+    gate.wait_until_entered();  // the masks of the step are computed or being computed
+    for (const RequestId request : requests) engine.abort(request);
+    std::thread closer([&] {
+      if (closes) engine.close();
+    });
+    gate.open();
+    closer.join();
+    for (const RequestId request : requests) {
+      const auto heard = listener.wait_for_end(request);
+      WL_CHECK(heard.finish == FinishReason::kAborted || heard.finish == FinishReason::kFailed);
+      WL_CHECK_EQ(heard.num_finishes, 1);
+    }
+  }
+}
+
+WL_TEST("engine thread: a failing forward pass leaves no mask behind") {
+  Listener listener;
+  auto runner = std::make_unique<ToyRunner>(40, 16);
+  runner->fails_at_step = 3;
+  Engine engine(std::move(runner), toy_config(), listener.sink());
+  RequestOptions options = make_request(random_tokens(1, 20), 100);
+  options.grammar = toy_letters();
+  const auto heard = listener.wait_for_end(engine.submit(options).value());
+  WL_CHECK(heard.finish == FinishReason::kFailed);
+  WL_CHECK(heard.error == ErrorCode::kEngineFailed);
 }

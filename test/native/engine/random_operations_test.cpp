@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "core_driver.h"
+#include "toy_grammar.h"
 
 using namespace wl::test;
 using wl::ErrorCode;
@@ -67,6 +67,10 @@ class RandomSession {
     options.prefill_only = pick(8) == 0;
     if (pick(3) == 0) options.stop_token_ids = {static_cast<int32_t>(pick(60)), 5};
     if (pick(2) == 0) options.logits = wl::engine::LogitsMode::kSampled;
+    if (pick(3) == 0) {
+      options.grammar = pick(2) == 0 ? objects_ : letters_;
+      options.jump_forward = pick(3) != 0;
+    }
     if (pick(3) == 0) {
       options.sampling = {.temperature = 0.8, .top_k = 20, .presence_penalty = 0.3, .seed = rng_()};
     }
@@ -153,6 +157,7 @@ class RandomSession {
     check_output(told, expected);
   }
 
+  const ToyGrammar objects_ = toy_object(), letters_ = toy_letters();
   std::mt19937_64 rng_;
   CoreDriver driver_;
   const std::vector<int> windows_;
