@@ -5,15 +5,12 @@
  */
 import { FieldReader } from "./field-reader.ts";
 import { parseChatMessages } from "./parse-chat-messages.ts";
+import { parseResponseFormat } from "./parse-format.ts";
 import { parseSampling } from "./parse-sampling.ts";
-import { checkNewName, parseFunction, parseToolChoice, toolArray } from "./parse-tools.ts";
-import {
-  refuseFormats,
-  refuseLogitBias,
-  refuseLogprobs,
-  refuseSeveralChoices,
-} from "./refused-fields.ts";
-import type { FunctionTool, ResponsesRequest } from "./responses-types.ts";
+import { parseToolChoice } from "./parse-tool-choice.ts";
+import { checkNewName, parseCustom, parseFunction, toolArray } from "./parse-tools.ts";
+import { refuseLogitBias, refuseLogprobs, refuseSeveralChoices } from "./refused-fields.ts";
+import type { CallableTool, ResponsesRequest } from "./responses-types.ts";
 
 export interface ChatRequest {
   readonly request: ResponsesRequest;
@@ -25,7 +22,7 @@ export interface ChatRequest {
 export function parseChatRequest(value: unknown): ChatRequest {
   const body = new FieldReader(value, "");
   refuseUnsupported(body);
-  const functionTools = parseChatTools(body);
+  const callableTools = parseChatTools(body);
   const effort = body.string("reasoning_effort");
   return {
     request: {
@@ -33,10 +30,11 @@ export function parseChatRequest(value: unknown): ChatRequest {
       input: parseChatMessages(body),
       instructions: null,
       previousResponseId: null,
-      functionTools,
-      tools: functionTools,
-      toolChoice: parseToolChoice(body),
+      callableTools,
+      tools: callableTools,
+      toolChoice: parseToolChoice(body, callableTools),
       parallelToolCalls: body.boolean("parallel_tool_calls") ?? true,
+      textFormat: parseResponseFormat(body),
       maxOutputTokens: parseMaxTokens(body),
       ...parseSampling(body),
       store: false,
@@ -56,15 +54,13 @@ function parseMaxTokens(body: FieldReader): number | null {
   return body.integer("max_completion_tokens", range) ?? older ?? null;
 }
 
-function parseChatTools(body: FieldReader): readonly FunctionTool[] {
+function parseChatTools(body: FieldReader): readonly CallableTool[] {
   const seen = new Set<string>();
   return toolArray(body).map((value, index) => {
     const tool = new FieldReader(value, `tools[${index}]`);
-    if (tool.requiredString("type") !== "function") {
-      throw tool.unsupported("type", "only functions can be called");
-    }
-    const fields = tool.object("function") ?? tool.missing("function");
-    const parsed = parseFunction(fields);
+    const type = tool.oneOf("type", ["function", "custom"]) ?? tool.missing("type");
+    const fields = tool.object(type) ?? tool.missing(type);
+    const parsed = type === "function" ? parseFunction(fields) : parseCustom(fields);
     checkNewName(seen, parsed.name, fields.pathOf("name"));
     return parsed;
   });
@@ -90,7 +86,6 @@ function refuseUnsupported(body: FieldReader): void {
     if (body.has(name)) throw body.unsupported(name, "this model reads and writes text only");
   }
   refuseModalities(body);
-  refuseFormats(body);
 }
 
 function refuseModalities(body: FieldReader): void {

@@ -4,13 +4,9 @@
  */
 import type { CompletionPrompt, CompletionRequest } from "./completion-types.ts";
 import { FieldReader, invalidType } from "./field-reader.ts";
+import { parseResponseFormat } from "./parse-format.ts";
 import { parseSampling } from "./parse-sampling.ts";
-import {
-  refuseFormats,
-  refuseLogitBias,
-  refuseLogprobs,
-  refuseSeveralChoices,
-} from "./refused-fields.ts";
+import { refuseLogitBias, refuseLogprobs, refuseSeveralChoices } from "./refused-fields.ts";
 import { checkTextSize, MAX_PROMPTS } from "./request-limits.ts";
 
 const DEFAULT_MAX_TOKENS = 16; // the API's own
@@ -28,10 +24,11 @@ export function parseCompletionRequest(value: unknown): CompletionRequest {
       input: [],
       instructions: null,
       previousResponseId: null,
-      functionTools: [],
+      callableTools: [],
       tools: [],
-      toolChoice: "none",
+      toolChoice: { mode: "none" },
       parallelToolCalls: true,
+      textFormat: parseResponseFormat(body),
       maxOutputTokens,
       ...parseSampling(body),
       store: false,
@@ -80,5 +77,4 @@ function refuseUnsupported(body: FieldReader): void {
   if ((body.string("suffix") ?? "") !== "") {
     throw body.unsupported("suffix", "text is only continued at its end");
   }
-  refuseFormats(body);
 }

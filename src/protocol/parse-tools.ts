@@ -1,17 +1,17 @@
 /**
- * Tool definitions and `tool_choice` of a Responses request. Only functions are offered to the
- * model; custom, namespace, tool_search and hosted tools are accepted and left out, because real
- * clients always send a mix and must not fail over it.
+ * Tool definitions of a Responses request. Functions and custom tools are offered to the model;
+ * namespace, tool_search and hosted tools are accepted and left out, because real clients always
+ * send a mix and must not fail over it.
  */
 import { invalidRequest } from "./api-error.ts";
-import { FieldReader, invalidType, quote } from "./field-reader.ts";
+import { FieldReader, quote } from "./field-reader.ts";
 import { MAX_TOOLS } from "./request-limits.ts";
-import type { FunctionTool, ToolChoice } from "./responses-types.ts";
+import type { CallableTool, CustomTool, FunctionTool } from "./responses-types.ts";
 
-const FUNCTION_NAME = /^[A-Za-z0-9_-]{1,128}$/;
+const TOOL_NAME = /^[A-Za-z0-9_-]{1,128}$/;
 
 export interface ParsedTools {
-  readonly functionTools: readonly FunctionTool[];
+  readonly callableTools: readonly CallableTool[];
   /** As sent, for the echo. */
   readonly tools: readonly unknown[];
 }
@@ -20,10 +20,18 @@ export function parseTools(body: FieldReader): ParsedTools {
   const tools = toolArray(body);
   const readers = tools.map((tool, index) => new FieldReader(tool, `tools[${index}]`));
   checkUniqueNames(readers);
-  const functionTools = readers
-    .filter((tool) => tool.requiredString("type") === "function")
-    .map(parseFunction);
-  return { functionTools, tools };
+  return { callableTools: readers.flatMap((tool) => parseCallable(tool) ?? []), tools };
+}
+
+function parseCallable(tool: FieldReader): CallableTool | undefined {
+  switch (tool.requiredString("type")) {
+    case "function":
+      return parseFunction(tool);
+    case "custom":
+      return parseCustom(tool);
+    default:
+      return undefined;
+  }
 }
 
 /** The array, bounded; empty when absent. */
@@ -35,21 +43,46 @@ export function toolArray(body: FieldReader): readonly unknown[] {
 
 /** A function's own fields: flat in Responses, under `function` in Chat Completions. */
 export function parseFunction(tool: FieldReader): FunctionTool {
-  const name = tool.requiredString("name");
-  if (!FUNCTION_NAME.test(name)) {
-    throw tool.invalid(
-      "name",
-      `must be 1 to 128 characters of A-Z, a-z, 0-9, _ and -; got ${quote(name)}`,
-    );
-  }
   tool.object("parameters");
   return {
     type: "function",
-    name,
+    name: toolName(tool),
     description: tool.string("description") ?? null,
     parameters: tool.value("parameters") ?? null,
     strict: tool.boolean("strict") ?? null,
   };
+}
+
+/** A custom tool's own fields: flat in Responses, under `custom` in Chat Completions. */
+export function parseCustom(tool: FieldReader): CustomTool {
+  return {
+    type: "custom",
+    name: toolName(tool),
+    description: tool.string("description") ?? null,
+    format: parseCustomFormat(tool.object("format")),
+  };
+}
+
+function parseCustomFormat(format: FieldReader | undefined): CustomTool["format"] {
+  if (format === undefined) return { type: "text" };
+  const type = format.oneOf("type", ["text", "grammar"]) ?? format.missing("type");
+  if (type === "text") return { type };
+  // Chat Completions nests these two.
+  const grammar = format.object("grammar") ?? format;
+  return {
+    type,
+    syntax: grammar.oneOf("syntax", ["lark", "regex"]) ?? grammar.missing("syntax"),
+    definition: grammar.requiredString("definition"),
+  };
+}
+
+function toolName(tool: FieldReader): string {
+  const name = tool.requiredString("name");
+  if (TOOL_NAME.test(name)) return name;
+  throw tool.invalid(
+    "name",
+    `must be 1 to 128 characters of A-Z, a-z, 0-9, _ and -; got ${quote(name)}`,
+  );
 }
 
 const NAMED_TYPES: ReadonlySet<string> = new Set(["function", "custom", "namespace"]);
@@ -72,28 +105,4 @@ export function checkNewName(seen: Set<string>, name: string, path: string): voi
     );
   }
   seen.add(name);
-}
-
-/**
- * "auto" and "none". A forced call needs constrained decoding, which this server does not have yet.
- */
-export function parseToolChoice(body: FieldReader): ToolChoice {
-  const value = body.value("tool_choice") ?? "auto";
-  if (value === "auto" || value === "none") return value;
-  if (value === "required") throw forcedChoice(body, "required");
-  if (typeof value === "string") {
-    throw body.invalid("tool_choice", `must be auto, none or required; got ${quote(value)}`);
-  }
-  if (typeof value !== "object") {
-    throw invalidType(body.pathOf("tool_choice"), "a string or an object", value);
-  }
-  const choice = new FieldReader(value, body.pathOf("tool_choice"));
-  throw forcedChoice(body, choice.requiredString("type"));
-}
-
-function forcedChoice(body: FieldReader, kind: string): Error {
-  return body.unsupported(
-    "tool_choice",
-    `${quote(kind)} needs constrained decoding; use auto or none`,
-  );
 }

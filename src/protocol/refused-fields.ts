@@ -20,13 +20,3 @@ export function refuseLogitBias(body: FieldReader): void {
 export function refuseLogprobs(body: FieldReader, name: string): never {
   throw body.unsupported(name, "log probabilities are not reported");
 }
-
-export function refuseFormats(body: FieldReader): void {
-  const format = body.object("response_format");
-  if (format === undefined) return;
-  const types = ["text", "json_object", "json_schema"] as const;
-  const type = format.oneOf("type", types) ?? format.missing("type");
-  if (type !== "text") {
-    throw body.unsupported("response_format", `${type} needs constrained decoding; use text`);
-  }
-}

@@ -5,9 +5,11 @@
  */
 import { invalidRequest } from "./api-error.ts";
 import { FieldReader, quote } from "./field-reader.ts";
+import { parseTextFormat } from "./parse-format.ts";
 import { parseInput } from "./parse-items.ts";
 import { parseSampling } from "./parse-sampling.ts";
-import { parseToolChoice, parseTools } from "./parse-tools.ts";
+import { parseToolChoice } from "./parse-tool-choice.ts";
+import { parseTools } from "./parse-tools.ts";
 import {
   MAX_METADATA_KEY_CHARS,
   MAX_METADATA_PAIRS,
@@ -28,15 +30,17 @@ export function parseResponsesRequest(
   const instructions = body.string("instructions") ?? null;
   const previousResponseId = body.string("previous_response_id") ?? null;
   const generate = parseGenerate(body, transport);
+  const tools = parseTools(body);
   const mayBeEmpty = previousResponseId !== null || instructions !== null || !generate;
   return {
     model: body.requiredString("model"),
     input: parseRequestInput(body, mayBeEmpty),
     instructions,
     previousResponseId,
-    ...parseTools(body),
-    toolChoice: parseToolChoice(body),
+    ...tools,
+    toolChoice: parseToolChoice(body, tools.callableTools),
     parallelToolCalls: body.boolean("parallel_tool_calls") ?? true,
+    textFormat: parseTextFormat(body),
     maxOutputTokens:
       body.integer("max_output_tokens", { min: 1, max: Number.MAX_SAFE_INTEGER }) ?? null,
     ...parseSampling(body),
@@ -106,6 +110,7 @@ const ECHOED = [
   "reasoning",
   "safety_identifier",
   "text",
+  "tool_choice",
   "user",
 ] as const;
 
@@ -119,7 +124,6 @@ function parseEcho(body: FieldReader): Readonly<Record<string, unknown>> {
   body.object("stream_options")?.boolean("include_obfuscation");
   checkInclude(body);
   checkReasoning(body);
-  checkText(body);
   return Object.fromEntries(
     ECHOED.filter((name) => body.has(name)).map((name) => [name, body.value(name)]),
   );
@@ -139,18 +143,6 @@ function checkReasoning(body: FieldReader): void {
   reasoning?.oneOf("summary", SUMMARIES);
   reasoning?.oneOf("generate_summary", SUMMARIES);
   reasoning?.oneOf("context", ["auto", "current_turn", "all_turns"]);
-}
-
-function checkText(body: FieldReader): void {
-  const text = body.object("text");
-  text?.oneOf("verbosity", ["low", "medium", "high"]);
-  const format = text?.object("format");
-  if (format === undefined) return;
-  const types = ["text", "json_object", "json_schema"] as const;
-  const type = format.oneOf("type", types) ?? format.missing("type");
-  if (type !== "text") {
-    throw body.unsupported("text.format", `${type} needs constrained decoding; use text`);
-  }
 }
 
 function parseMetadata(body: FieldReader): Readonly<Record<string, string>> {

@@ -58,19 +58,51 @@ export interface FunctionTool {
   readonly strict: boolean | null;
 }
 
-export type ToolChoice = "auto" | "none";
+/** A tool that takes free text instead of JSON arguments. */
+export interface CustomTool {
+  readonly type: "custom";
+  readonly name: string;
+  readonly description: string | null;
+  readonly format:
+    | { readonly type: "text" }
+    | {
+        readonly type: "grammar";
+        readonly syntax: "lark" | "regex";
+        readonly definition: string;
+      };
+}
+
+/** Tools that the model can call here; their names differ. */
+export type CallableTool = FunctionTool | CustomTool;
+
+export interface ToolChoice {
+  readonly mode: "auto" | "none" | "required";
+  /** undefined: every tool of the request. */
+  readonly names?: readonly string[];
+}
+
+/** The form of the answer's text. `path`: where the request has the schema. */
+export type TextFormat =
+  | { readonly type: "text" | "json_object" }
+  | {
+      readonly type: "json_schema";
+      readonly name: string;
+      readonly schema: unknown;
+      readonly path: string;
+    };
 
 export interface ResponsesRequest {
   readonly model: string;
   readonly input: readonly InputItem[];
   readonly instructions: string | null;
   readonly previousResponseId: string | null;
-  /** Functions offered to the model, in order. */
-  readonly functionTools: readonly FunctionTool[];
+  /** Tools offered to the model, in order. */
+  readonly callableTools: readonly CallableTool[];
   /** The `tools` array as sent, for the echo. */
   readonly tools: readonly unknown[];
   readonly toolChoice: ToolChoice;
   readonly parallelToolCalls: boolean;
+  readonly textFormat: TextFormat;
   readonly maxOutputTokens: number | null;
   /** undefined: the model's default. */
   readonly temperature: number | undefined;

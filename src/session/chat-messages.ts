@@ -4,8 +4,9 @@
  * Reasoning of earlier turns is not rendered.
  */
 import type {
+  CallableTool,
+  CustomTool,
   FunctionCallItem,
-  FunctionTool,
   InputItem,
   MessageItem,
   Role,
@@ -35,15 +36,33 @@ export function leadingItems(items: readonly InputItem[]): readonly MessageItem[
   return first?.type === "message" && isSystem(first.role) ? [first] : [];
 }
 
-export function toChatTools(tools: readonly FunctionTool[]): readonly ChatTool[] {
-  return tools.map(({ name, description, parameters }) => ({
-    type: "function",
-    function: {
-      name,
-      ...(description === null ? {} : { description }),
-      ...(parameters == null ? {} : { parameters }),
-    },
-  }));
+export function toChatTools(tools: readonly CallableTool[]): readonly ChatTool[] {
+  return tools.map((tool) => {
+    const { name, description } = tool;
+    const parameters = tool.type === "custom" ? customParameters(tool) : tool.parameters;
+    return {
+      type: "function",
+      function: {
+        name,
+        ...(description === null ? {} : { description }),
+        ...(parameters == null ? {} : { parameters }),
+      },
+    };
+  });
+}
+
+/** Models call with JSON arguments: a free-form tool has one, its input. */
+function customParameters({ format }: CustomTool): unknown {
+  const description =
+    format.type === "grammar"
+      ? `Free text that this ${format.syntax} grammar derives:\n${format.definition}`
+      : "Free text.";
+  return {
+    type: "object",
+    properties: { input: { type: "string", description } },
+    required: ["input"],
+    additionalProperties: false,
+  };
 }
 
 function appendItem(

@@ -80,7 +80,7 @@ export function responseObject(
     store: request.store,
     temperature: request.temperature ?? 1,
     text: { format: { type: "text" }, verbosity: "medium", ...objectOf(echo.text) },
-    tool_choice: echo.tool_choice ?? request.toolChoice,
+    tool_choice: echo.tool_choice ?? request.toolChoice.mode,
     tools: isEchoing ? request.tools : [],
     top_logprobs: numberOrNull(echo.top_logprobs) ?? 0,
     top_p: request.topP ?? 1,

@@ -144,7 +144,7 @@ class Session implements SessionService {
       throw invalidRequest("unsupported_parameter", message, "model");
     }
     const parent = this.#resolveParent(request, context);
-    const { instructions, functionTools: tools, generate } = request;
+    const { instructions, callableTools: tools, generate } = request;
     const date = parent?.head.date ?? new Date(this.#options.clock.unixSeconds() * 1000);
     const head = { instructions, tools, date };
     const items = extendContext(parent?.items ?? [], request.input);

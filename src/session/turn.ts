@@ -62,7 +62,7 @@ export function engineOptions(turn: Turn, dependencies: TurnDependencies): TurnO
   const { request } = turn;
   const room = dependencies.endpoint.info.context - turn.prompt.tokens.length;
   const { toolFormat } = dependencies;
-  const hasCalls = request.functionTools.length > 0 && request.toolChoice !== "none";
+  const hasCalls = request.callableTools.length > 0 && request.toolChoice.mode !== "none";
   return {
     tenantSalt: turn.context.tenant,
     sampling: samplingOptions(request, dependencies.textModel.samplingDefaults),
@@ -72,7 +72,7 @@ export function engineOptions(turn: Turn, dependencies: TurnDependencies): TurnO
     ...(hasCalls &&
       toolFormat !== undefined && {
         toolFormat,
-        toolNames: request.functionTools.map((tool) => tool.name),
+        toolNames: request.toolChoice.names ?? request.callableTools.map((tool) => tool.name),
       }),
     stopAfterCall: !request.parallelToolCalls,
     keepSequence: turn.isContinuable,

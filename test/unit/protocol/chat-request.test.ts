@@ -60,7 +60,7 @@ describe("messages become items", () => {
       type: "function",
       function: { name: "cat", description: "d", parameters: {} },
     };
-    expect(parse({ tools: [listTool, described] }).request.functionTools).toEqual([
+    expect(parse({ tools: [listTool, described] }).request.callableTools).toEqual([
       { type: "function", name: "ls", description: null, parameters: null, strict: null },
       { type: "function", name: "cat", description: "d", parameters: {}, strict: null },
     ]);
@@ -113,16 +113,15 @@ const refused: readonly (readonly [Record<string, unknown>, string])[] = [
   [{ logit_bias: { 5: 1 } }, "unsupported_parameter logit_bias"],
   [{ logprobs: true }, "unsupported_parameter logprobs"],
   [{ top_logprobs: 1 }, "unsupported_parameter top_logprobs"],
-  [{ response_format: { type: "json_object" } }, "unsupported_parameter response_format"],
   [{ response_format: { type: "xml" } }, "invalid_value response_format.type"],
   [{ response_format: {} }, "missing_required_parameter response_format.type"],
   [{ continue_final_message: true }, "unsupported_parameter continue_final_message"],
   [{ functions: [] }, "unsupported_parameter functions"],
   [{ modalities: ["text", "audio"] }, "unsupported_parameter modalities"],
-  [{ tool_choice: "required", tools: [listTool] }, "unsupported_parameter tool_choice"],
   [{ tools: [listTool, listTool] }, "invalid_value tools[1].function.name"],
   [{ tools: [{ type: "function" }] }, "missing_required_parameter tools[0].function"],
-  [{ tools: [{ type: "custom", custom: {} }] }, "unsupported_parameter tools[0].type"],
+  [{ tools: [{ type: "custom", custom: {} }] }, "missing_required_parameter tools[0].custom.name"],
+  [{ tools: [{ type: "mcp" }] }, "invalid_value tools[0].type"],
   [{ stop: ["a", "b", "c", "d", "e"] }, "invalid_value stop"],
   [{ max_completion_tokens: 0 }, "invalid_value max_completion_tokens"],
 ];

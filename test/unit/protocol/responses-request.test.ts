@@ -25,10 +25,11 @@ describe("defaults", () => {
       input: [{ type: "message", role: "user", content: [{ type: "input_text", text: "hi" }] }],
       instructions: null,
       previousResponseId: null,
-      functionTools: [],
+      callableTools: [],
       tools: [],
-      toolChoice: "auto",
+      toolChoice: { mode: "auto" },
       parallelToolCalls: true,
+      textFormat: { type: "text" },
       maxOutputTokens: null,
       temperature: undefined,
       topP: undefined,
@@ -168,10 +169,11 @@ describe("items", () => {
 });
 
 describe("tools", () => {
-  test("only functions are offered, everything is echoed", () => {
+  test("functions and custom tools are offered, everything is echoed", () => {
+    const patchFormat = { type: "grammar", syntax: "lark", definition: "start: /a/" };
     const tools = [
       { type: "function", name: "ls", parameters: { type: "object" }, strict: true },
-      { type: "custom", name: "apply_patch", format: { type: "grammar" } },
+      { type: "custom", name: "apply_patch", format: patchFormat },
       { type: "namespace", name: "mcp", tools: [] },
       { type: "tool_search", execution: "client" },
       { type: "web_search" },
@@ -180,7 +182,7 @@ describe("tools", () => {
     ];
     const request = parse({ tools });
     expect(request.tools).toEqual(tools);
-    expect(request.functionTools).toEqual([
+    expect(request.callableTools).toEqual([
       {
         type: "function",
         name: "ls",
@@ -188,6 +190,7 @@ describe("tools", () => {
         parameters: { type: "object" },
         strict: true,
       },
+      { type: "custom", name: "apply_patch", description: null, format: patchFormat },
       { type: "function", name: "bell", description: null, parameters: null, strict: null },
     ]);
   });
@@ -195,6 +198,7 @@ describe("tools", () => {
 
 const longText = "x".repeat(10 * 1024 * 1024 + 1);
 const fn = (name: string) => ({ type: "function", name });
+const custom = (format: object) => ({ tools: [{ type: "custom", name: "patch", format }] });
 const part = (value: unknown) => ({ input: [{ role: "user", content: [value] }] });
 
 describe("errors", () => {
@@ -244,12 +248,15 @@ describe("errors", () => {
     [{ tools: [fn("a"), { type: "web_search" }, fn("a")] }, "invalid_value tools[2].name"],
     [{ tools: [{ ...fn("a"), parameters: "x" }] }, "invalid_type tools[0].parameters"],
     [{ tools: Array(513).fill({ type: "web_search" }) }, "invalid_value tools"],
-    [{ tool_choice: "required" }, "unsupported_parameter tool_choice"],
+    [{ tools: [{ type: "custom", name: "a b" }] }, "invalid_value tools[0].name"],
+    [custom({ type: "json" }), "invalid_value tools[0].format.type"],
+    [custom({ type: "grammar", syntax: "gbnf" }), "invalid_value tools[0].format.syntax"],
+    [
+      custom({ type: "grammar", syntax: "lark" }),
+      "missing_required_parameter tools[0].format.definition",
+    ],
     [{ tool_choice: "maybe" }, "invalid_value tool_choice"],
     [{ tool_choice: 1 }, "invalid_type tool_choice"],
-    [{ tool_choice: { type: "function", name: "a" } }, "unsupported_parameter tool_choice"],
-    [{ tool_choice: { type: "allowed_tools" } }, "unsupported_parameter tool_choice"],
-    [{ text: { format: { type: "json_schema", name: "n" } } }, "unsupported_parameter text.format"],
     [{ text: { format: { type: "yaml" } } }, "invalid_value text.format.type"],
     [{ text: { verbosity: "loud" } }, "invalid_value text.verbosity"],
     [{ reasoning: { effort: "much" } }, "invalid_value reasoning.effort"],
@@ -313,7 +320,7 @@ describe.skipIf(testDataFolder === undefined || !existsSync(framesDir))(
         expect(bodies.length).toBeGreaterThan(0);
         for (const body of bodies) {
           const request = parseResponsesRequest(body, name.startsWith("ws") ? "ws" : "http");
-          expect(request.tools.length).toBeGreaterThanOrEqual(request.functionTools.length);
+          expect(request.tools.length).toBeGreaterThanOrEqual(request.callableTools.length);
           expect(request.store).toBe(false);
         }
       },

@@ -116,7 +116,7 @@ describe("continuing on a socket", () => {
   it("renders calls and their outputs as one assistant turn and its results", async () => {
     const fixture = createFixture();
     const socket = fixture.connect();
-    const tools = { functionTools: [weatherTool], tools: [weatherTool] };
+    const tools = { callableTools: [weatherTool], tools: [weatherTool] };
     fixture.endpoint.script.push(
       calls(
         { name: "get_weather", arguments: ['{"city": "Oslo"}'] },
@@ -159,7 +159,7 @@ describe("continuing on a socket", () => {
     fixture.endpoint.script.push(says("Yes."), says("No."));
     const first = await socket.run({});
     const second = await socket.run({
-      functionTools: [weatherTool],
+      callableTools: [weatherTool],
       previousResponseId: first.response.id,
     });
     expect(second.response.usage?.input_tokens_details.miss_reason).toBe("tools");
@@ -192,7 +192,7 @@ describe("continuing on a socket", () => {
   it("does not continue tokens of a half call that is not in the items", async () => {
     const fixture = createFixture();
     const socket = fixture.connect();
-    const tools = { functionTools: [weatherTool] };
+    const tools = { callableTools: [weatherTool] };
     fixture.endpoint.script.push(
       { steps: [[{ type: "call_start", name: "get_weather" }]], tokens: [900], finish: "length" },
       says("Sorry."),
@@ -248,7 +248,7 @@ describe("first turns", () => {
 
   it("a second task with the same instructions and tools tokenises its own words only", async () => {
     const fixture = createFixture();
-    const head = { instructions: "Long rules for all tasks.", functionTools: [weatherTool] };
+    const head = { instructions: "Long rules for all tasks.", callableTools: [weatherTool] };
     fixture.endpoint.script.push(says("A"), says("B"));
     await fixture.run({ ...head, input: [userMessage("first")] });
     const before = await fixture.metric("warmloop_tokenized_tokens_total");

@@ -9,7 +9,7 @@ const MESSAGE_END = [
   "response.content_part.done",
   "response.output_item.done",
 ];
-const withTools = { functionTools: [weatherTool], tools: [weatherTool] };
+const withTools = { callableTools: [weatherTool], tools: [weatherTool] };
 
 describe("event order", () => {
   it("text: one message item, deltas that join to its text, then completed", async () => {
@@ -180,7 +180,7 @@ describe("response object", () => {
     const { events } = await fixture.run({
       instructions: "Be brief.",
       tools: [weatherTool],
-      functionTools: [weatherTool],
+      callableTools: [weatherTool],
       temperature: 0,
       metadata: { run: "7" },
       echo: { reasoning: { effort: "low" }, user: "u1", tool_choice: "auto" },
@@ -215,7 +215,7 @@ describe("response object", () => {
     fixture.endpoint.script.push(says("Hi"));
     const { response } = await fixture
       .connect()
-      .run({ instructions: "Be brief.", tools: [weatherTool], functionTools: [weatherTool] });
+      .run({ instructions: "Be brief.", tools: [weatherTool], callableTools: [weatherTool] });
     expect(response).toMatchObject({ instructions: null, tools: [] });
   });
 });

@@ -68,7 +68,7 @@ class Conversation {
     const request = makeRequest({
       input,
       instructions: "Help.",
-      functionTools: [weatherTool],
+      callableTools: [weatherTool],
       previousResponseId: parent?.response.id ?? null,
       generate: this.#random() > 0.1,
     });

@@ -152,7 +152,7 @@ describe("failing", () => {
       [{ type: "text" as const, delta: "Half a te" }],
     ];
     fixture.endpoint.script.push({ steps, failsAfterOutput: failure });
-    const { events, response } = await fixture.run({ functionTools: [weatherTool] });
+    const { events, response } = await fixture.run({ callableTools: [weatherTool] });
     expect(types(events).at(-1)).toBe("response.failed");
     expect(response).toMatchObject({
       status: "failed",
@@ -240,7 +240,7 @@ describe("what the engine is asked", () => {
       seed: 7,
       maxOutputTokens: 3,
       stop: ["\n\n"],
-      functionTools: [weatherTool],
+      callableTools: [weatherTool],
       parallelToolCalls: false,
     });
     expect(fixture.endpoint.requests[0]?.request).toMatchObject({
@@ -256,8 +256,8 @@ describe("what the engine is asked", () => {
   it("tool_choice none keeps the prompt and parses no calls", async () => {
     const fixture = createFixture();
     fixture.endpoint.script.push(says("A"), says("B"));
-    await fixture.run({ functionTools: [weatherTool] });
-    await fixture.run({ functionTools: [weatherTool], toolChoice: "none" });
+    await fixture.run({ callableTools: [weatherTool] });
+    await fixture.run({ callableTools: [weatherTool], toolChoice: { mode: "none" } });
     const [auto, none] = fixture.endpoint.requests;
     expect(none?.allTokens).toEqual(auto?.allTokens);
     expect(none?.request).not.toHaveProperty("toolFormat");

@@ -70,7 +70,7 @@ describe("warmup", () => {
     fixture.endpoint.script.push(says("Hi"));
     const warmup = await socket.run({
       input: [],
-      functionTools: [weatherTool],
+      callableTools: [weatherTool],
       generate: false,
     });
     expect(warmup.response).toMatchObject({ status: "completed", usage: { input_tokens: 0 } });
