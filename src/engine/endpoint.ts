@@ -8,7 +8,8 @@ import type {
   EngineStats,
   SamplingOptions,
 } from "../native/addon-types.ts";
-import type { OutputEvent, ToolFormat } from "../text/text-types.ts";
+import type { OutputFormat } from "../text/output/output-format.ts";
+import type { OutputEvent } from "../text/text-types.ts";
 
 /** A live sequence: its KV is kept on one worker. */
 export interface SequenceRef {
@@ -34,8 +35,7 @@ export interface TurnRequest {
   /** The output goes on in the middle of a text, so that a space at its start belongs to it. */
   readonly continuesText?: boolean;
   /** undefined: model output is plain text. */
-  readonly toolFormat?: ToolFormat;
-  readonly toolNames?: readonly string[];
+  readonly outputFormat?: OutputFormat;
   /** End the turn after the first complete call. */
   readonly stopAfterCall: boolean;
   readonly keepSequence: boolean;

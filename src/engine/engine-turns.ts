@@ -159,8 +159,7 @@ export class EngineTurns {
     return this.#options.textModel.createOutputDecoder({
       stop: request.stop,
       ...(request.continuesText !== undefined && { continuesText: request.continuesText }),
-      ...(request.toolFormat !== undefined && { toolFormat: request.toolFormat }),
-      ...(request.toolNames !== undefined && { toolNames: request.toolNames }),
+      ...(request.outputFormat !== undefined && { format: request.outputFormat }),
     });
   }
 

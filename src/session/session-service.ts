@@ -16,7 +16,7 @@ import type {
   ResponseObject,
   ResponsesRequest,
 } from "../protocol/responses-types.ts";
-import type { TextModel, ToolFormat } from "../text/text-types.ts";
+import type { ChatTemplate, TextModel } from "../text/text-types.ts";
 import { extendContext } from "./context-items.ts";
 import { ContinuationCache } from "./continuation-cache.ts";
 import type { LaneState } from "./lane-state.ts";
@@ -162,12 +162,12 @@ class Session implements SessionService {
       continuesText: false,
       isContinuable: context.connection !== undefined || request.store,
     };
-    return { turn, dependencies: this.#dependencies(prompts.template.toolFormat) };
+    return { turn, dependencies: this.#dependencies(prompts.template) };
   }
 
-  #dependencies(toolFormat: ToolFormat | undefined): TurnDependencies {
+  #dependencies(template: ChatTemplate | undefined): TurnDependencies {
     const { reportError = warn } = this.#options;
-    return { ...this.#options, toolFormat, reportError };
+    return { ...this.#options, template, reportError };
   }
 
   #resolveParent(request: ResponsesRequest, context: TurnContext): LaneState | undefined {

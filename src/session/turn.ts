@@ -8,7 +8,7 @@ import type {
   ResponseObject,
   ResponsesRequest,
 } from "../protocol/responses-types.ts";
-import type { TextModel, ToolFormat } from "../text/text-types.ts";
+import type { ChatTemplate, TextModel } from "../text/text-types.ts";
 import type { ParentSequence, TurnOptions } from "./engine-run.ts";
 import type { Generation, LaneState, LiveSequence, PromptHead } from "./lane-state.ts";
 import type { Prompt } from "./prompt-builder.ts";
@@ -16,6 +16,7 @@ import { ResponseEmitter } from "./response-emitter.ts";
 import { samplingOptions } from "./sampling.ts";
 import type { TurnContext } from "./session-types.ts";
 import type { TokenList } from "./token-list.ts";
+import { outputFormatOf } from "./turn-output-format.ts";
 
 /**
  * The engine says "queued" or "admitted" within this, or refuses. After it, `response.created` goes
@@ -26,8 +27,8 @@ export const START_GRACE_MS = 50;
 export interface TurnDependencies {
   readonly modelId: string;
   readonly textModel: TextModel;
-  /** undefined: calls are not looked for in the output. */
-  readonly toolFormat: ToolFormat | undefined;
+  /** undefined: the output is plain text. */
+  readonly template: ChatTemplate | undefined;
   readonly endpoint: EngineEndpoint;
   readonly metrics: Metrics;
   readonly clock: Clock;
@@ -61,19 +62,15 @@ export interface TurnOutcome {
 export function engineOptions(turn: Turn, dependencies: TurnDependencies): TurnOptions {
   const { request } = turn;
   const room = dependencies.endpoint.info.context - turn.prompt.tokens.length;
-  const { toolFormat } = dependencies;
-  const hasCalls = request.callableTools.length > 0 && request.toolChoice.mode !== "none";
+  const { template } = dependencies;
+  const outputFormat = template && outputFormatOf(turn, template);
   return {
     tenantSalt: turn.context.tenant,
     sampling: samplingOptions(request, dependencies.textModel.samplingDefaults),
     maxOutputTokens: Math.min(request.maxOutputTokens ?? room, room),
     stop: request.stop,
     continuesText: turn.continuesText,
-    ...(hasCalls &&
-      toolFormat !== undefined && {
-        toolFormat,
-        toolNames: request.toolChoice.names ?? request.callableTools.map((tool) => tool.name),
-      }),
+    ...(outputFormat !== undefined && { outputFormat }),
     stopAfterCall: !request.parallelToolCalls,
     keepSequence: turn.isContinuable,
     prefillOnly: !request.generate,

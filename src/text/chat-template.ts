@@ -4,10 +4,12 @@
  * is guarded before the template sees it.
  */
 
-import { isJsonObject } from "./checkpoint-files.ts";
+import { isJsonObject } from "../base/json-object.ts";
 import { callsAsText, conformMessages, parseArguments } from "./conform-messages.ts";
 import type { Guard } from "./guard.ts";
 import { JinjaProgram } from "./jinja-program.ts";
+import { detectThinkingFormat } from "./output/detect-format.ts";
+import type { ThinkingFormat, ToolFormat } from "./output/output-format.ts";
 import { probeTemplate, type TemplateTraits } from "./template-traits.ts";
 import { CHATML_TOOLS_TEMPLATE } from "./templates/chatml-tools.ts";
 import { TURNS_TEMPLATE } from "./templates/turns.ts";
@@ -75,6 +77,7 @@ function ownTemplate(hasChatMl: boolean, { hasToken }: ChatTemplateParts) {
 /** Stands for a template that does not parse: everything but chat works without it. */
 class UnusableChatTemplate implements ChatTemplate {
   readonly toolFormat = "hermes";
+  readonly thinkingFormat = undefined;
   readonly toolStyle = "text";
   readonly #error: TemplateError;
   readonly #guard: Guard;
@@ -99,7 +102,8 @@ interface ProbedProgram {
 }
 
 class ModelChatTemplate implements ChatTemplate {
-  readonly toolFormat = "hermes";
+  readonly toolFormat: ToolFormat;
+  readonly thinkingFormat: ThinkingFormat | undefined;
   readonly #guard: Guard;
   readonly #tokens: Readonly<Record<string, string | undefined>>;
   readonly #main: ProbedProgram;
@@ -112,6 +116,9 @@ class ModelChatTemplate implements ChatTemplate {
     this.#main = this.#compile(source);
     if (this.#main.traits.showsTools) this.#tools = this.#main;
     else this.#tools = hasChatMl ? this.#compile(CHATML_TOOLS_TEMPLATE) : undefined;
+    // Our own blocks, and templates with a form that nobody knows.
+    this.toolFormat = this.#tools?.traits.toolFormat ?? "hermes";
+    this.thinkingFormat = detectThinkingFormat(source);
   }
 
   get toolStyle(): ToolStyle {

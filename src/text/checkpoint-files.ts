@@ -5,9 +5,8 @@
 
 import { readFileSync } from "node:fs";
 import path from "node:path";
+import { isJsonObject, type JsonObject } from "../base/json-object.ts";
 import { TextModelError } from "./text-errors.ts";
-
-export type JsonObject = Readonly<Record<string, unknown>>;
 
 export interface CheckpointFiles {
   readonly tokenizerConfig: JsonObject | undefined;
@@ -27,10 +26,6 @@ export function readCheckpointFiles(folder: string): CheckpointFiles {
     generationConfig: readJsonObject(folder, "generation_config.json"),
     chatTemplate: readOptional(folder, "chat_template.jinja"),
   };
-}
-
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** @throws {TextModelError} ERR_TOKENIZER_FORMAT for a file that is there but not a JSON object */

@@ -4,7 +4,7 @@
  * and the outcome depends on the messages alone.
  */
 
-import { isJsonObject } from "./checkpoint-files.ts";
+import { isJsonObject } from "../base/json-object.ts";
 import type { TemplateTraits } from "./template-traits.ts";
 import type { ChatMessage, ChatToolCall } from "./text-types.ts";
 import { callBlock, toolResponseBlock } from "./tool-blocks.ts";

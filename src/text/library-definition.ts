@@ -1,6 +1,6 @@
 /** What the tokenizer library needs of a tokenizer.json, and what stands around it. */
 
-import { isJsonObject, type JsonObject } from "./checkpoint-files.ts";
+import { isJsonObject, type JsonObject } from "../base/json-object.ts";
 import { TextModelError } from "./text-errors.ts";
 import {
   type ControlToken,

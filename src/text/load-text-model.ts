@@ -4,14 +4,15 @@
  */
 
 import path from "node:path";
+import { isJsonObject } from "../base/json-object.ts";
 import type { ModelInspection } from "../native/addon-types.ts";
 import { chooseChatTemplate } from "./chat-template.ts";
-import { type CheckpointFiles, isJsonObject, readCheckpointFiles } from "./checkpoint-files.ts";
+import { type CheckpointFiles, readCheckpointFiles } from "./checkpoint-files.ts";
 import { Guard } from "./guard.ts";
 import { openFolderTokenizer, openGgufTokenizer } from "./open-tokenizer.ts";
-import { StreamOutputDecoder } from "./output-decoder.ts";
+import { StreamOutputDecoder } from "./output/output-decoder.ts";
 import type { TextModel } from "./text-types.ts";
-import { TokenTexts } from "./token-texts.ts";
+import { TokenTexts } from "./output/token-texts.ts";
 import type { LoadedTokenizer } from "./tokenizer-ids.ts";
 
 export interface LoadTextModelOptions {

@@ -5,11 +5,15 @@
  */
 
 import type { JinjaProgram } from "./jinja-program.ts";
+import { detectToolFormat, PROBE_NAME } from "./output/detect-format.ts";
+import type { ToolFormat } from "./output/output-format.ts";
 import { TemplateError } from "./text-errors.ts";
 
 export interface TemplateTraits {
   /** Tools, calls and results are shown. */
   readonly showsTools: boolean;
+  /** undefined: no form of calls that is known. */
+  readonly toolFormat: ToolFormat | undefined;
   /** Without tools the template wants an empty list instead of null. */
   readonly needsToolList: boolean;
   /** Every tool must have `parameters.properties`, be it empty. */
@@ -35,11 +39,11 @@ type ProbeMessage = Readonly<Record<string, unknown>> & { readonly role: string 
 const PROBE_DATE = new Date(0);
 const TOOL = {
   type: "function",
-  function: { name: "probe", description: "", parameters: { type: "object", properties: {} } },
+  function: { name: PROBE_NAME, description: "", parameters: { type: "object", properties: {} } },
 };
 const BARE_TOOL = {
   type: "function",
-  function: { name: "probe", description: "", parameters: { type: "object" } },
+  function: { name: PROBE_NAME, description: "", parameters: { type: "object" } },
 };
 
 export function probeTemplate(
@@ -70,6 +74,7 @@ export function probeTemplate(
   return {
     needsToolList,
     needsToolProperties: render(question, [BARE_TOOL]) === "" && render(question, tools) !== "",
+    toolFormat: detectToolFormat(asText) ?? detectToolFormat(asObject),
     showsTools: program.reads("tools") && [asText, asObject].some((text) => text.includes("v5")),
     leadingSystem: shows(say("system", "s1"), say("user", "q1")),
     systemInPlace: shows(
@@ -95,12 +100,12 @@ function say(role: string, text: string): ProbeMessage {
 }
 
 function callMessage(args: unknown, id: string): ProbeMessage {
-  const call = { id, type: "function", function: { name: "probe", arguments: args } };
+  const call = { id, type: "function", function: { name: PROBE_NAME, arguments: args } };
   return { role: "assistant", content: "", tool_calls: [call] };
 }
 
 function resultMessage(id: string): ProbeMessage {
-  return { role: "tool", content: "probe-t1", tool_call_id: id, name: "probe" };
+  return { role: "tool", content: "probe-t1", tool_call_id: id, name: PROBE_NAME };
 }
 
 function appearInOrder(rendered: string, messages: readonly ProbeMessage[]): boolean {

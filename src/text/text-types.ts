@@ -3,6 +3,8 @@
  * model output. Plain interfaces; `load-text-model.ts` makes them from a checkpoint.
  */
 
+import type { OutputFormat, ThinkingFormat, ToolFormat } from "./output/output-format.ts";
+
 /** One message in the form that chat templates read. `content` is never null. */
 export interface ChatMessage {
   readonly role: "system" | "developer" | "user" | "assistant" | "tool";
@@ -51,12 +53,12 @@ export interface ChatTemplate {
    * guarded too; this applies the same guard, so that the two can be compared.
    */
   guard(text: string): RenderedText;
-  /** The output format that the template teaches the model to use for calls. */
+  /** How the template teaches the model to write calls. */
   readonly toolFormat: ToolFormat;
+  /** How the model writes down its thinking; undefined: the template knows of none. */
+  readonly thinkingFormat: ThinkingFormat | undefined;
   readonly toolStyle: ToolStyle;
 }
-
-export type ToolFormat = "hermes";
 
 /** Tools are shown by the template itself, by ChatML blocks of ours, or as text of the system turn. */
 export type ToolStyle = "own" | "chatml" | "text";
@@ -99,10 +101,8 @@ export interface OutputDecoderOptions {
   readonly stop: readonly string[];
   /** The output goes on in the middle of a text; else it starts one, as a message does. */
   readonly continuesText?: boolean;
-  /** undefined: calls are not parsed, everything is text. */
-  readonly toolFormat?: ToolFormat;
-  /** Names that may be called; a call to another name stays text. */
-  readonly toolNames?: readonly string[];
+  /** undefined: everything is text. */
+  readonly format?: OutputFormat;
 }
 
 /**

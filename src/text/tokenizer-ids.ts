@@ -3,7 +3,8 @@
  * tokenizer.json, and what both kinds of tokenizer (native and library) make of them.
  */
 
-import { type CheckpointFiles, isJsonObject } from "./checkpoint-files.ts";
+import { isJsonObject } from "../base/json-object.ts";
+import type { CheckpointFiles } from "./checkpoint-files.ts";
 import type { ControlLiterals } from "./control-literals.ts";
 import type { Tokenizer } from "./text-types.ts";
 

@@ -41,7 +41,7 @@ describe("a completion", () => {
       keepSequence: false,
       prefillOnly: false,
     });
-    expect(submitted?.request).not.toHaveProperty("toolFormat");
+    expect(submitted?.request).not.toHaveProperty("outputFormat");
     expect(response.usage?.input_tokens).toBe(submitted?.allTokens.length);
     expect(fixture.template.numRenders).toBe(0);
   });

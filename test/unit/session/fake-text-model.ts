@@ -90,6 +90,7 @@ export interface FakeTemplate extends ChatTemplate {
 export function createFakeTemplate(): FakeTemplate {
   return {
     toolFormat: "hermes",
+    thinkingFormat: undefined,
     toolStyle: "own",
     rewrite: (messages) => messages,
     numRenders: 0,

@@ -226,7 +226,7 @@ describe("what the engine is asked", () => {
       prefillOnly: false,
       sampling: { temperature: 1, topP: 1, topK: 0, minP: 0, repetitionPenalty: 1 },
     });
-    expect(first).not.toHaveProperty("toolFormat");
+    expect(first).not.toHaveProperty("outputFormat");
     expect(Number.isSafeInteger(first?.sampling.seed)).toBe(true);
     expect(first?.sampling.seed).not.toBe(second?.sampling.seed);
   });
@@ -246,8 +246,7 @@ describe("what the engine is asked", () => {
     expect(fixture.endpoint.requests[0]?.request).toMatchObject({
       maxOutputTokens: 3,
       stop: ["\n\n"],
-      toolFormat: "hermes",
-      toolNames: ["get_weather"],
+      outputFormat: { calls: { format: "hermes", tools: [{ name: "get_weather" }] } },
       stopAfterCall: true,
       sampling: { temperature: 0, topK: 5, seed: 7 },
     });
@@ -260,6 +259,6 @@ describe("what the engine is asked", () => {
     await fixture.run({ callableTools: [weatherTool], toolChoice: { mode: "none" } });
     const [auto, none] = fixture.endpoint.requests;
     expect(none?.allTokens).toEqual(auto?.allTokens);
-    expect(none?.request).not.toHaveProperty("toolFormat");
+    expect(none?.request).not.toHaveProperty("outputFormat");
   });
 });

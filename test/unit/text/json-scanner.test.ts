@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { JsonScanner } from "../../../src/text/json-scanner.ts";
+import { JsonScanner } from "../../../src/text/output/json-scanner.ts";
 import { seededRandom } from "../../seeded-random.ts";
 
 function isWholeObject(text: string): boolean {

@@ -7,8 +7,7 @@ import { goldenModel, joinEvents, textOf } from "./text-fixtures.ts";
 const model = goldenModel("qwen2");
 const TOOLS: OutputDecoderOptions = {
   stop: [],
-  toolFormat: "hermes",
-  toolNames: ["weather", "now"],
+  format: { calls: { format: "hermes", tools: [{ name: "weather" }, { name: "now" }] } },
 };
 
 function tokensOf(text: string): Int32Array {
@@ -237,7 +236,10 @@ describe("calls", () => {
     const gguf = loadGgufOf(metadata);
     const output = '<tool_call>{"name":"stat","arguments":{"a":[]}}</tool_call>';
     const ids = gguf.tokenizer.encodePlain(output, { parseSpecial: true, addBos: false });
-    const decoder = gguf.createOutputDecoder({ ...TOOLS, toolNames: ["stat"] });
+    const decoder = gguf.createOutputDecoder({
+      stop: [],
+      format: { calls: { format: "hermes", tools: [{ name: "stat" }] } },
+    });
     expect(joinEvents([...decoder.push(ids), ...decoder.finish()])).toEqual(
       callEvents("stat", '{"a":[]}'),
     );

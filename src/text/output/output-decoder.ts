@@ -1,13 +1,13 @@
 /**
- * Tokens of one request in, text and calls out. Three layers, each of which holds back what it cannot
- * decide yet: bytes to characters, stop strings, calls. Tokens are taken one at a time, so the joined
- * events do not depend on how they were grouped. A decoder belongs to one request.
+ * Tokens of one request in, text, thinking and calls out. Three layers, each of which holds back what
+ * it cannot decide yet: bytes to characters, stop strings, the output format. Tokens are taken one at a
+ * time, so the joined events do not depend on how they were grouped. A decoder belongs to one request.
  */
 
+import type { OutputDecoder, OutputDecoderOptions, OutputEvent } from "../text-types.ts";
 import { CharacterDecoder } from "./character-decoder.ts";
-import { HermesParser } from "./hermes-parser.ts";
+import { controlMarkers, createOutputParser, type OutputParser } from "./output-parser.ts";
 import { StopMatcher } from "./stop-matcher.ts";
-import type { OutputDecoder, OutputDecoderOptions, OutputEvent } from "./text-types.ts";
 import type { TokenTexts } from "./token-texts.ts";
 
 export interface StreamOutputDecoderOptions extends OutputDecoderOptions {
@@ -19,7 +19,9 @@ export class StreamOutputDecoder implements OutputDecoder {
   readonly #texts: TokenTexts;
   readonly #characters = new CharacterDecoder();
   readonly #stops: StopMatcher;
-  readonly #parser: HermesParser | undefined;
+  readonly #parser: OutputParser | undefined;
+  /** Texts of the control tokens that the parser sees. */
+  readonly #markers: ReadonlySet<string>;
   #stripSpace: boolean;
   #events: OutputEvent[] = [];
   #numTokens = 0;
@@ -28,9 +30,9 @@ export class StreamOutputDecoder implements OutputDecoder {
     this.#texts = texts;
     this.#stripSpace = options.stripLeadingSpace;
     this.#stops = new StopMatcher(options.stop);
-    if (options.toolFormat !== undefined) {
-      this.#parser = new HermesParser(new Set(options.toolNames), (event) => this.#add(event));
-    }
+    const { format = {} } = options;
+    this.#parser = createOutputParser(format, (event) => this.#add(event));
+    this.#markers = controlMarkers(format);
   }
 
   get stopped(): boolean {
@@ -45,7 +47,9 @@ export class StreamOutputDecoder implements OutputDecoder {
     for (const id of ids) {
       if (this.stopped) break;
       this.#numTokens++;
-      this.#pushText(this.#textOf(id));
+      const marker = this.#markerOf(id);
+      if (marker === undefined) this.#pushText(this.#textOf(id));
+      else this.#pushMarker(marker);
     }
     return this.#takeEvents();
   }
@@ -56,13 +60,26 @@ export class StreamOutputDecoder implements OutputDecoder {
     return this.#takeEvents();
   }
 
+  #markerOf(id: number): string | undefined {
+    if (this.#markers.size === 0 || this.#texts.wholeText(id) !== "") return undefined;
+    const text = this.#texts.controlText(id);
+    return text !== undefined && this.#markers.has(text) ? text : undefined;
+  }
+
   #textOf(id: number): string {
-    const marker = this.#parser && this.#texts.callMarker(id);
-    const text = marker ?? this.#texts.wholeText(id);
+    const text = this.#texts.wholeText(id);
     if (text === undefined) return this.#characters.push(this.#texts.bytes(id));
     // Whole characters end an unfinished one; a token without text does not.
     if (text !== "") this.#characters.reset();
     return text;
+  }
+
+  /** A control token: no stop string reaches into it. */
+  #pushMarker(marker: string): void {
+    this.#characters.reset();
+    this.#stripSpace = false;
+    this.#deliver(this.#stops.finish());
+    this.#deliver(marker);
   }
 
   #pushText(text: string): void {

@@ -1,0 +1,245 @@
+/**
+ * One block of calls, from behind its opening to its end. Emits the calls; says what of its text was
+ * no call and what came behind it.
+ */
+
+import type { OutputEvent } from "../text-types.ts";
+import type { CallReader } from "./call-reader.ts";
+import type { BlockSyntax } from "./call-syntax.ts";
+import { JsonCall } from "./json-call.ts";
+import { LiteralCall } from "./literal-call.ts";
+import { NamedCall } from "./named-call.ts";
+import type { OfferedTool } from "./output-format.ts";
+import { longestPartialSuffix } from "./stop-matcher.ts";
+import { TaggedCall } from "./tagged-call.ts";
+
+type Mode =
+  /** A call is due. */
+  | "head"
+  | "call"
+  /** A call has ended; another one or the end of the block is due. */
+  | "between"
+  /** An announced call broke; up to the end of the block the text still counts as its arguments. */
+  | "broken"
+  | "over";
+
+export class CallBlock {
+  readonly #syntax: BlockSyntax;
+  readonly #tools: ReadonlyMap<string, OfferedTool>;
+  readonly #emit: (event: OutputEvent) => void;
+  #mode: Mode = "head";
+  #pending = "";
+  #call: CallReader | undefined;
+  #isAnnounced = false;
+  #hasCall = false;
+  #isInList = false;
+  /** Markers since the last call, and what came behind them before a call was announced. */
+  #lead: string;
+  #unsure = "";
+  #isRejected = false;
+
+  /** @param opening text of the block's opening, which is text should no call follow */
+  constructor(
+    syntax: BlockSyntax,
+    tools: ReadonlyMap<string, OfferedTool>,
+    opening: string,
+    emit: (event: OutputEvent) => void,
+  ) {
+    this.#syntax = syntax;
+    this.#tools = tools;
+    this.#lead = opening;
+    this.#emit = emit;
+  }
+
+  /** A call was announced. */
+  get hasCall(): boolean {
+    return this.#hasCall;
+  }
+
+  /** Once the block is over: what should have been a call is none. */
+  get isRejected(): boolean {
+    return this.#isRejected;
+  }
+
+  /** The markers in front of what was rejected: text that is not to be looked at again. */
+  get rejectedMarkers(): string {
+    return this.#isRejected ? this.#lead : "";
+  }
+
+  /** Once the block is over: the text behind it. */
+  get rest(): string {
+    return this.#pending;
+  }
+
+  /** True when the block is over. */
+  push(text: string): boolean {
+    this.#pending += text;
+    let hasAdvanced = true;
+    while (hasAdvanced) hasAdvanced = this.#advance();
+    return this.#mode === "over";
+  }
+
+  /** The output has ended inside the block: what of it is text. */
+  finish(): string {
+    if (this.#mode === "broken") this.#emitArguments(this.#pending);
+    const isText =
+      this.#mode === "call" ? !this.#isAnnounced : this.#mode === "head" && !this.#hasCall;
+    return isText ? this.#lead + this.#unsure + this.#pending : "";
+  }
+
+  #advance(): boolean {
+    switch (this.#mode) {
+      case "head":
+        return this.#advanceHead();
+      case "call":
+        return this.#advanceCall();
+      case "between":
+        return this.#advanceBetween();
+      case "broken":
+        return this.#advanceBroken();
+      case "over":
+        return false;
+    }
+  }
+
+  #advanceHead(): boolean {
+    const text = this.#pending.trimStart();
+    this.#unsure += this.#pending.slice(0, this.#pending.length - text.length);
+    this.#pending = text;
+    if (text === "") return false;
+    if (this.#syntax.isList && !this.#isInList && text.startsWith("[")) {
+      this.#isInList = true;
+      this.#lead += `${this.#unsure}[`;
+      this.#unsure = "";
+      this.#pending = text.slice(1);
+      return true;
+    }
+    this.#call = this.#createReader(text.charAt(0));
+    this.#isAnnounced = false;
+    this.#mode = "call";
+    return true;
+  }
+
+  /** Every family may write its calls as JSON objects. */
+  #createReader(firstCharacter: string): CallReader {
+    const { form, opening } = this.#syntax;
+    const names = new Set(this.#tools.keys());
+    const isOwn = form.kind === "named" && form.prefix.startsWith("{");
+    if (form.kind === "json" || (firstCharacter === "{" && !isOwn)) {
+      return new JsonCall(names, "leading" in opening);
+    }
+    if (form.kind === "named") return new NamedCall(form, names);
+    return form.kind === "tagged"
+      ? new TaggedCall(form, this.#tools)
+      : new LiteralCall(form, names);
+  }
+
+  #advanceCall(): boolean {
+    const call = this.#call as CallReader;
+    for (let at = 0; at < this.#pending.length; at++) {
+      call.push(this.#pending.charAt(at));
+      if (!this.#isAnnounced) this.#announce(call);
+      if (call.status !== "open") {
+        this.#emitArguments(call.takeArguments());
+        this.#leaveCall(call, at);
+        return true;
+      }
+    }
+    this.#emitArguments(call.takeArguments());
+    if (!this.#isAnnounced) this.#unsure += this.#pending;
+    this.#pending = "";
+    return false;
+  }
+
+  #announce(call: CallReader): void {
+    const name = call.takeName();
+    if (name === undefined) return;
+    this.#isAnnounced = true;
+    this.#hasCall = true;
+    this.#emit({ type: "call_start", name });
+  }
+
+  /** @param at index in the pending text of the character that ended or broke the call */
+  #leaveCall(call: CallReader, at: number): void {
+    switch (call.status) {
+      case "complete":
+        this.#endCall(at + 1);
+        break;
+      case "broken-end":
+        this.#endCall(at);
+        break;
+      case "broken-arguments":
+        this.#mode = "broken";
+        this.#pending = this.#pending.slice(at);
+        break;
+      default:
+        this.#mode = "over";
+        this.#isRejected = true;
+        this.#pending = this.#unsure + this.#pending;
+    }
+  }
+
+  #endCall(end: number): void {
+    this.#emit({ type: "call_end" });
+    this.#mode = "between";
+    this.#pending = this.#pending.slice(end);
+    this.#lead = "";
+    this.#unsure = "";
+  }
+
+  #advanceBetween(): boolean {
+    const { separators, ignored, close } = this.#syntax;
+    const callStart = this.#callStart();
+    const closers = close === undefined ? [] : [close];
+    const fillers = this.#isInList ? [...ignored, "]"] : ignored;
+    const expected = [...separators, ...fillers, ...closers, ...callStart];
+    const text = this.#pending.trimStart();
+    const found = expected.find((literal) => text.startsWith(literal));
+    if (found === undefined) {
+      if (expected.some((literal) => literal.startsWith(text))) return false;
+      this.#mode = "over";
+      return true;
+    }
+    if (callStart.includes(found)) {
+      this.#pending = text;
+      this.#mode = "head";
+      return true;
+    }
+    this.#pending = text.slice(found.length);
+    if (closers.includes(found)) this.#mode = "over";
+    if (separators.includes(found)) {
+      this.#lead = found;
+      this.#mode = "head";
+    }
+    return true;
+  }
+
+  /** Calls that start with a marker of their own need no separator. */
+  #callStart(): readonly string[] {
+    const { form } = this.#syntax;
+    const start = form.kind === "named" ? form.prefix : form.kind === "tagged" ? form.open : "";
+    return start === "" || start.startsWith("{") ? [] : [start];
+  }
+
+  #advanceBroken(): boolean {
+    const { opening, close } = this.#syntax;
+    const next = "marker" in opening ? opening.marker : undefined;
+    const end = close ?? next;
+    const at = end === undefined ? -1 : this.#pending.indexOf(end);
+    if (end === undefined || at < 0) {
+      const numHeld = end === undefined ? 0 : longestPartialSuffix(this.#pending, [end]);
+      const length = this.#pending.length - numHeld;
+      this.#emitArguments(this.#pending.slice(0, length));
+      this.#pending = this.#pending.slice(length);
+      return false;
+    }
+    this.#emitArguments(this.#pending.slice(0, at));
+    this.#pending = this.#pending.slice(close === undefined ? at : at + close.length);
+    this.#mode = "over";
+    return true;
+  }
+
+  #emitArguments(delta: string): void {
+    if (delta !== "") this.#emit({ type: "call_arguments", delta });
+  }
+}

@@ -1,0 +1,29 @@
+/** The events of an output, given whole or in pieces, without a tokenizer. */
+import { createOutputParser } from "../../../src/text/output/output-parser.ts";
+import type { OutputFormat } from "../../../src/text/output/output-format.ts";
+import type { OutputEvent } from "../../../src/text/text-types.ts";
+import { joinEvents } from "./text-fixtures.ts";
+
+export function parsePieces(
+  pieces: readonly string[],
+  format: OutputFormat,
+): readonly OutputEvent[] {
+  const events: OutputEvent[] = [];
+  const parser = createOutputParser(format, (event) => events.push(event));
+  if (parser === undefined) return [{ type: "text", delta: pieces.join("") }];
+  for (const piece of pieces) parser.push(piece);
+  parser.finish();
+  return joinEvents(events);
+}
+
+export function parseOutput(output: string, format: OutputFormat): readonly OutputEvent[] {
+  return parsePieces([output], format);
+}
+
+export const text = (delta: string): OutputEvent => ({ type: "text", delta });
+export const thought = (delta: string): OutputEvent => ({ type: "reasoning", delta });
+
+export function call(name: string, args: string): readonly OutputEvent[] {
+  const start: OutputEvent = { type: "call_start", name };
+  return [start, { type: "call_arguments", delta: args }, { type: "call_end" }];
+}
