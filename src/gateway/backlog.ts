@@ -52,10 +52,13 @@ export class Backlog {
   }
 }
 
-type DeltaEvent = Extract<
-  ResponseEvent,
-  { type: "response.output_text.delta" | "response.function_call_arguments.delta" }
->;
+const DELTA_TYPES = [
+  "response.output_text.delta",
+  "response.function_call_arguments.delta",
+  "response.custom_tool_call_input.delta",
+] as const;
+
+type DeltaEvent = Extract<ResponseEvent, { type: (typeof DELTA_TYPES)[number] }>;
 
 /**
  * Merges neighbouring deltas of one response while its client is behind, and numbers what follows
@@ -100,10 +103,7 @@ export class DeltaMerger {
 }
 
 function isDelta(event: ResponseEvent): event is DeltaEvent {
-  return (
-    event.type === "response.output_text.delta" ||
-    event.type === "response.function_call_arguments.delta"
-  );
+  return DELTA_TYPES.some((type) => type === event.type);
 }
 
 function isSameText(held: DeltaEvent, event: ResponseEvent): event is DeltaEvent {

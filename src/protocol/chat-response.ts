@@ -9,9 +9,11 @@ import type {
   ChatCompletionToolCall,
   ChatDelta,
   ChatFinishReason,
+  ChatToolCallDelta,
 } from "./chat-types.ts";
 import { SYSTEM_FINGERPRINT, textOf, toChatUsage } from "./choice-fields.ts";
 import type {
+  OutputCustomCall,
   OutputFunctionCall,
   OutputItem,
   ResponseEvent,
@@ -20,7 +22,7 @@ import type {
 
 /** `response` is completed or incomplete. */
 export function toChatCompletion(id: string, response: ResponseObject): ChatCompletion {
-  const calls = response.output.filter(isFunctionCall).map(toToolCall);
+  const calls = response.output.filter(isCall).map(toToolCall);
   const text = textOf(response.output);
   return {
     id,
@@ -67,7 +69,7 @@ export class ChatChunkEncoder {
       case "response.output_text.delta":
         return [this.#chunk({ content: event.delta })];
       case "response.output_item.done":
-        return event.item.type === "function_call" ? this.#callChunks(event.item) : [];
+        return isCall(event.item) ? this.#callChunks(event.item) : [];
       case "response.completed":
       case "response.incomplete":
         return this.#lastChunks(event.response);
@@ -76,17 +78,20 @@ export class ChatChunkEncoder {
     }
   }
 
-  #callChunks(call: OutputFunctionCall): readonly ChatChunk[] {
+  #callChunks(call: OutputCall): readonly ChatChunk[] {
     const index = this.#numCalls++;
-    const { name } = call;
-    const start = {
-      index,
-      id: call.call_id,
-      type: "function" as const,
-      function: { name, arguments: "" },
-    };
-    const rest = { index, function: { arguments: call.arguments } };
-    return [this.#chunk({ tool_calls: [start] }), this.#chunk({ tool_calls: [rest] })];
+    const { name, call_id: id } = call;
+    const deltas: readonly ChatToolCallDelta[] =
+      call.type === "function_call"
+        ? [
+            { index, id, type: "function", function: { name, arguments: "" } },
+            { index, function: { arguments: call.arguments } },
+          ]
+        : [
+            { index, id, type: "custom", custom: { name, input: "" } },
+            { index, custom: { input: call.input } },
+          ];
+    return deltas.map((delta) => this.#chunk({ tool_calls: [delta] }));
   }
 
   #lastChunks(response: ResponseObject): readonly ChatChunk[] {
@@ -111,14 +116,18 @@ export class ChatChunkEncoder {
 function finishReasonOf(response: ResponseObject): ChatFinishReason {
   if (response.incomplete_details?.reason === "max_output_tokens") return "length";
   if (response.incomplete_details?.reason === "content_filter") return "content_filter";
-  return response.output.some(isFunctionCall) ? "tool_calls" : "stop";
+  return response.output.some(isCall) ? "tool_calls" : "stop";
 }
 
-function toToolCall(call: OutputFunctionCall): ChatCompletionToolCall {
-  const { name, arguments: argumentsText } = call;
-  return { id: call.call_id, type: "function", function: { name, arguments: argumentsText } };
+type OutputCall = OutputFunctionCall | OutputCustomCall;
+
+function toToolCall(call: OutputCall): ChatCompletionToolCall {
+  const { name, call_id: id } = call;
+  return call.type === "function_call"
+    ? { id, type: "function", function: { name, arguments: call.arguments } }
+    : { id, type: "custom", custom: { name, input: call.input } };
 }
 
-function isFunctionCall(item: OutputItem): item is OutputFunctionCall {
-  return item.type === "function_call";
+function isCall(item: OutputItem): item is OutputCall {
+  return item.type === "function_call" || item.type === "custom_tool_call";
 }

@@ -10,11 +10,17 @@ export interface ChatUsage {
   readonly completion_tokens_details: { readonly reasoning_tokens: number };
 }
 
-export interface ChatCompletionToolCall {
-  readonly id: string;
-  readonly type: "function";
-  readonly function: { readonly name: string; readonly arguments: string };
-}
+export type ChatCompletionToolCall =
+  | {
+      readonly id: string;
+      readonly type: "function";
+      readonly function: { readonly name: string; readonly arguments: string };
+    }
+  | {
+      readonly id: string;
+      readonly type: "custom";
+      readonly custom: { readonly name: string; readonly input: string };
+    };
 
 export interface ChatCompletion {
   readonly id: string;
@@ -36,15 +42,19 @@ export interface ChatCompletion {
   readonly system_fingerprint: string;
 }
 
+/** The first of a call has id, type and name and no arguments; the next ones have those. */
+export interface ChatToolCallDelta {
+  readonly index: number;
+  readonly id?: string;
+  readonly type?: "function" | "custom";
+  readonly function?: { readonly name?: string; readonly arguments: string };
+  readonly custom?: { readonly name?: string; readonly input: string };
+}
+
 export interface ChatDelta {
   readonly role?: "assistant";
   readonly content?: string;
-  readonly tool_calls?: readonly {
-    readonly index: number;
-    readonly id?: string;
-    readonly type?: "function";
-    readonly function: { readonly name?: string; readonly arguments: string };
-  }[];
+  readonly tool_calls?: readonly ChatToolCallDelta[];
 }
 
 export interface ChatChunk {

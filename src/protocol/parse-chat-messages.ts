@@ -43,14 +43,17 @@ function parseAssistant(message: FieldReader, callIds: Set<string>): readonly In
 }
 
 function parseCall(call: FieldReader): FunctionCallItem {
-  const type = call.string("type") ?? "function";
-  if (type !== "function") throw call.unsupported("type", "only functions can be called");
-  const fields = call.object("function") ?? call.missing("function");
+  const type = call.oneOf("type", ["function", "custom"]) ?? "function";
+  const fields = call.object(type) ?? call.missing(type);
+  const [field, text] =
+    type === "function"
+      ? ["arguments", fields.string("arguments") ?? ""]
+      : ["input", JSON.stringify({ input: fields.requiredString("input") })];
   return {
     type: "function_call",
     call_id: call.requiredString("id"),
     name: fields.requiredString("name"),
-    arguments: checkTextSize(fields.string("arguments") ?? "", fields.pathOf("arguments")),
+    arguments: checkTextSize(text, fields.pathOf(field)),
   };
 }
 

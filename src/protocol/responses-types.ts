@@ -147,7 +147,16 @@ export interface OutputFunctionCall {
   readonly arguments: string;
 }
 
-export type OutputItem = OutputMessage | OutputFunctionCall;
+export interface OutputCustomCall {
+  readonly id: string;
+  readonly type: "custom_tool_call";
+  readonly status: ItemStatus;
+  readonly call_id: string;
+  readonly name: string;
+  readonly input: string;
+}
+
+export type OutputItem = OutputMessage | OutputFunctionCall | OutputCustomCall;
 
 export interface Usage {
   readonly input_tokens: number;
@@ -276,6 +285,18 @@ export type ResponseEventBody =
       readonly output_index: number;
       readonly name: string;
       readonly arguments: string;
+    }
+  | {
+      readonly type: "response.custom_tool_call_input.delta";
+      readonly item_id: string;
+      readonly output_index: number;
+      readonly delta: string;
+    }
+  | {
+      readonly type: "response.custom_tool_call_input.done";
+      readonly item_id: string;
+      readonly output_index: number;
+      readonly input: string;
     }
   | { readonly type: "keepalive" };
 

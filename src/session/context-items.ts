@@ -38,6 +38,10 @@ export function outputToInput(output: readonly OutputItem[]): readonly InputItem
       const { id, type, call_id, name } = item;
       return { id, type, call_id, name, arguments: item.arguments };
     }
+    if (item.type === "custom_tool_call") {
+      const { id, call_id, name, input } = item;
+      return { id, type: "function_call", call_id, name, arguments: JSON.stringify({ input }) };
+    }
     const content = item.content.map(({ type, text }) => ({ type, text }));
     return { id: item.id, type: item.type, role: item.role, content };
   });

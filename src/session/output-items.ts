@@ -6,12 +6,12 @@
 import { randomId } from "../base/random-id.ts";
 import type {
   ItemStatus,
-  OutputFunctionCall,
   OutputItem,
   OutputMessage,
   ResponseEventBody,
 } from "../protocol/responses-types.ts";
 import type { OutputEvent } from "../text/text-types.ts";
+import { type OpenCall, OpenCustomCall, OpenFunctionCall } from "./call-items.ts";
 
 interface OpenMessage {
   readonly type: "message";
@@ -20,26 +20,21 @@ interface OpenMessage {
   text: string;
 }
 
-interface OpenCall {
-  readonly type: "function_call";
-  readonly id: string;
-  readonly callId: string;
-  readonly name: string;
-  readonly outputIndex: number;
-  arguments: string;
-}
-
 export class OutputItems {
   readonly #send: (body: ResponseEventBody) => void;
+  readonly #customNames: ReadonlySet<string>;
   readonly #items: OutputItem[] = [];
-  #open: OpenMessage | OpenCall | undefined;
+  #message: OpenMessage | undefined;
+  #call: OpenCall | undefined;
   #nextIndex = 0;
   /** White space that opens no message of its own. */
   #heldText = "";
   #hasDroppedCall = false;
 
-  constructor(send: (body: ResponseEventBody) => void) {
+  /** @param customNames tools whose calls carry a text instead of JSON arguments */
+  constructor(send: (body: ResponseEventBody) => void, customNames: ReadonlySet<string>) {
     this.#send = send;
+    this.#customNames = customNames;
   }
 
   /** Items finished so far. */
@@ -63,10 +58,11 @@ export class OutputItems {
           this.#openCall(event.name);
           break;
         case "call_arguments":
-          this.#pushArguments(event.delta);
+          this.#call?.push(event.delta);
           break;
         case "call_end":
-          if (this.#open?.type === "function_call") this.#closeCall(this.#open);
+          if (this.#call) this.#items.push(this.#call.close());
+          this.#call = undefined;
           break;
         case "reasoning":
           break;
@@ -76,7 +72,8 @@ export class OutputItems {
 
   /** Ends the output; what is open closes as it stands. A finished turn has at least one item. */
   finish(status: "completed" | "incomplete"): void {
-    const isEmpty = this.#items.length === 0 && !this.#open && !this.#hasDroppedCall;
+    const isOpen = this.#message !== undefined || this.#call !== undefined;
+    const isEmpty = this.#items.length === 0 && !isOpen && !this.#hasDroppedCall;
     if (isEmpty && (this.#heldText !== "" || status === "completed")) {
       this.#pushDelta(this.#openMessage(), this.#heldText);
     }
@@ -84,8 +81,8 @@ export class OutputItems {
   }
 
   #pushText(delta: string): void {
-    if (this.#open?.type === "message") {
-      this.#pushDelta(this.#open, delta);
+    if (this.#message) {
+      this.#pushDelta(this.#message, delta);
       return;
     }
     this.#heldText += delta;
@@ -97,14 +94,10 @@ export class OutputItems {
   }
 
   #closeOpen(status: ItemStatus): void {
-    if (this.#open?.type === "message") this.#closeMessage(this.#open, status);
-    else if (this.#open) {
-      this.#hasDroppedCall = true;
-      this.#open = undefined;
-    }
+    if (this.#message) this.#closeMessage(this.#message, status);
+    if (this.#call) this.#hasDroppedCall = true;
+    this.#call = undefined;
   }
-
-  // --- messages ------------------------------------------------------------------------------
 
   #openMessage(): OpenMessage {
     const open: OpenMessage = {
@@ -113,7 +106,7 @@ export class OutputItems {
       outputIndex: this.#nextIndex++,
       text: "",
     };
-    this.#open = open;
+    this.#message = open;
     const item: OutputMessage = { ...messageItem(open, "in_progress"), content: [] };
     this.#send({ type: "response.output_item.added", output_index: open.outputIndex, item });
     this.#send({ type: "response.content_part.added", ...partOf(open), part: textPart("") });
@@ -129,53 +122,16 @@ export class OutputItems {
   #closeMessage(open: OpenMessage, status: ItemStatus): void {
     const { text, outputIndex } = open;
     const item = messageItem(open, status);
-    this.#open = undefined;
+    this.#message = undefined;
     this.#items.push(item);
     this.#send({ type: "response.output_text.done", ...partOf(open), text, logprobs: [] });
     this.#send({ type: "response.content_part.done", ...partOf(open), part: textPart(text) });
     this.#send({ type: "response.output_item.done", output_index: outputIndex, item });
   }
 
-  // --- calls ---------------------------------------------------------------------------------
-
   #openCall(name: string): void {
-    const open: OpenCall = {
-      type: "function_call",
-      id: randomId("fc"),
-      callId: randomId("call"),
-      name,
-      outputIndex: this.#nextIndex++,
-      arguments: "",
-    };
-    this.#open = open;
-    const item = callItem(open, "in_progress");
-    this.#send({ type: "response.output_item.added", output_index: open.outputIndex, item });
-  }
-
-  #pushArguments(delta: string): void {
-    const open = this.#open;
-    if (open?.type !== "function_call" || delta === "") return;
-    open.arguments += delta;
-    this.#send({
-      type: "response.function_call_arguments.delta",
-      item_id: open.id,
-      output_index: open.outputIndex,
-      delta,
-    });
-  }
-
-  #closeCall(open: OpenCall): void {
-    const item = callItem(open, "completed");
-    this.#open = undefined;
-    this.#items.push(item);
-    this.#send({
-      type: "response.function_call_arguments.done",
-      item_id: open.id,
-      output_index: open.outputIndex,
-      name: open.name,
-      arguments: open.arguments,
-    });
-    this.#send({ type: "response.output_item.done", output_index: open.outputIndex, item });
+    const Call = this.#customNames.has(name) ? OpenCustomCall : OpenFunctionCall;
+    this.#call = new Call(this.#send, name, this.#nextIndex++);
   }
 }
 
@@ -190,9 +146,4 @@ function textPart(text: string): OutputMessage["content"][number] {
 function messageItem(open: OpenMessage, status: ItemStatus): OutputMessage {
   const { id, type, text } = open;
   return { id, type, role: "assistant", status, content: [textPart(text)] };
-}
-
-function callItem(open: OpenCall, status: ItemStatus): OutputFunctionCall {
-  const { id, type, callId, name } = open;
-  return { id, type, status, call_id: callId, name, arguments: open.arguments };
 }

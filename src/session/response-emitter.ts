@@ -31,7 +31,9 @@ export class ResponseEmitter {
     this.#identity = identity;
     this.#clock = clock;
     this.#emit = emit;
-    this.#output = new OutputItems((body) => this.#send(body));
+    const { callableTools } = identity.request;
+    const customNames = callableTools.filter((t) => t.type === "custom").map((t) => t.name);
+    this.#output = new OutputItems((body) => this.#send(body), new Set(customNames));
   }
 
   get isCreated(): boolean {

@@ -88,6 +88,37 @@ describe("event order", () => {
     expect(new Set(callIds).size).toBe(2);
   });
 
+  it("a free-form tool: its text streams out of the arguments and is JSON again in the history", async () => {
+    const fixture = createFixture();
+    const pieces = ['{"input": "*** Begin', ' \\"a\\"\\n"', "}"];
+    fixture.endpoint.script.push(calls({ name: "patch", arguments: pieces }), says("Done."));
+    const custom = {
+      type: "custom",
+      name: "patch",
+      description: null,
+      format: { type: "text" },
+    } as const;
+    const request = { callableTools: [custom], tools: [custom], store: true };
+    const { events, response } = await fixture.run(request);
+    expect(types(events)).toEqual([
+      "response.created",
+      "response.in_progress",
+      "response.output_item.added",
+      "response.custom_tool_call_input.delta",
+      "response.custom_tool_call_input.delta",
+      "response.custom_tool_call_input.done",
+      "response.output_item.done",
+      "response.completed",
+    ]);
+    const call = { type: "custom_tool_call", name: "patch", status: "completed" };
+    expect(response.output).toMatchObject([{ ...call, input: '*** Begin "a"\n' }]);
+    const [item] = response.output;
+    const callId = item && "call_id" in item ? item.call_id : "";
+    const input = [{ type: "function_call_output", call_id: callId, output: "ok" }] as const;
+    const next = await fixture.run({ ...request, input, previousResponseId: response.id });
+    expect(next.response.status).toBe("completed");
+  });
+
   it("a comment before a call is a message of its own, blank text is none", async () => {
     const fixture = createFixture();
     const [call] = [calls({ name: "get_weather", arguments: ["{}"] })];
