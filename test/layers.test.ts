@@ -59,7 +59,8 @@ const CPP_ARROWS: Readonly<Record<string, readonly string[]>> = {
   // From a path to a running engine: opens the checkpoint, so it names the loader.
   "engine/open_engine.cpp": ["loader"],
   // models: inspection, which reads a model's configuration without opening an engine.
-  addon: ["engine", "tokenizer", "loader", "models", "backend", "base"],
+  // grammar: compiled grammars are handles of their own, which requests name.
+  addon: ["engine", "grammar", "tokenizer", "loader", "models", "backend", "base"],
 };
 
 const parsedFiles = new Map<string, ts.SourceFile>();

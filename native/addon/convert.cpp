@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "addon/errors.h"
+#include "addon/grammar_wrap.h"
 
 namespace wl::addon {
 namespace {
@@ -82,6 +83,11 @@ class OptionsReader {
     const Napi::Value value = object_.Get(field);
     if (!value.IsBoolean()) refuse(field, "true or false");
     return value.As<Napi::Boolean>();
+  }
+  /// Null: the field is not there.
+  std::shared_ptr<const grammar::CompiledGrammar> grammar(const char* field) const {
+    const Napi::Value value = object_.Get(field);
+    return value.IsUndefined() ? nullptr : grammar_from_js(value, field);
   }
   /// The index of the field's text in `choices`.
   size_t choice(const char* field, std::initializer_list<std::string_view> choices) const {
@@ -171,6 +177,8 @@ engine::RequestOptions request_from_js(const Napi::Value& value) {
   out.prefill_only = options.boolean("prefillOnly");
   out.logits =
       static_cast<engine::LogitsMode>(options.choice("logits", {"none", "sampled", "all"}));
+  out.grammar = options.grammar("grammar");
+  out.jump_forward = options.boolean("jumpForward");
   return out;
 }
 
@@ -224,6 +232,8 @@ Napi::Object to_js(Napi::Env env, const engine::EngineStats& stats) {
   set_number(out, "decodeTokens", static_cast<double>(stats.decode_tokens));
   set_number(out, "hashedTokens", static_cast<double>(stats.hashed_tokens));
   set_number(out, "numPreemptions", static_cast<double>(stats.num_preemptions));
+  set_number(out, "forcedTokens", static_cast<double>(stats.forced_tokens));
+  set_number(out, "maskWaits", static_cast<double>(stats.mask_waits));
   return out;
 }
 

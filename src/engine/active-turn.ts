@@ -3,6 +3,7 @@
  * step events and says what is new; it calls neither the engine nor the port.
  */
 import {
+  type EngineErrorCode,
   FINISH_REASONS,
   type NativeFinish,
   type RequestId,
@@ -138,7 +139,13 @@ function admission(step: StepEvents, index: number): NonNullable<TurnUpdate["adm
 function failed(step: StepEvents, index: number, errorCodes: readonly string[]): TurnOutcome {
   const code = errorCodes[step.errorCode[index] as number];
   const failure: EngineFailure = isEngineErrorCode(code)
-    ? { code, message: "the engine ended the turn" }
+    ? { code, message: whyFailed(code) }
     : { code: "ERR_INTERNAL", message: `the engine ended the turn with unknown code ${code}` };
   return { type: "failed", failure };
+}
+
+function whyFailed(code: EngineErrorCode): string {
+  return code === "ERR_GRAMMAR"
+    ? "the model's vocabulary has no token that goes on as the grammar wants"
+    : "the engine ended the turn";
 }

@@ -36,6 +36,8 @@ export interface TurnRequest {
   readonly continuesText?: boolean;
   /** undefined: model output is plain text. */
   readonly outputFormat?: OutputFormat;
+  /** What the output must match: a grammar as JSON (native/grammar/grammar_spec.h). */
+  readonly grammar?: string;
   /** End the turn after the first complete call. */
   readonly stopAfterCall: boolean;
   readonly keepSequence: boolean;
@@ -112,7 +114,8 @@ export interface EngineEndpoint {
   /**
    * Runs one turn. `onEvent` is called in order before the promise settles. Aborting `signal` ends
    * the turn within one engine step with finish "aborted".
-   * @throws {EngineError} ERR_SEQUENCE_RELEASED: submit the full list instead
+   * @throws {EngineError} ERR_SEQUENCE_RELEASED: submit the full list instead; ERR_GRAMMAR: the
+   *   grammar is wrong, or the vocabulary cannot spell it
    */
   runTurn(
     request: TurnRequest,

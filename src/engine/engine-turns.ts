@@ -19,7 +19,7 @@ import type { ControlMessage, TurnTask, TurnUpdate } from "./pool-messages.ts";
 export interface EngineTurnsOptions {
   readonly engine: NativeEngine;
   readonly textModel: Pick<TextModel, "createOutputDecoder"> & {
-    readonly tokenizer: Pick<TextModel["tokenizer"], "eogIds">;
+    readonly tokenizer: Pick<TextModel["tokenizer"], "eogIds" | "compileGrammar">;
   };
   /** Error code names by native index. */
   readonly errorCodes: readonly string[];
@@ -143,6 +143,7 @@ export class EngineTurns {
   }
 
   #nativeRequest(request: TurnRequest): NativeRequest {
+    const { tokenizer } = this.#options.textModel;
     return {
       ...request.sampling,
       tokens: request.tokens,
@@ -152,6 +153,10 @@ export class EngineTurns {
       keepSequence: request.keepSequence,
       prefillOnly: request.prefillOnly,
       logits: "none",
+      // On this thread: turns and the control messages that name them stay in order. What takes long
+      // was compiled before and is found (see `compileGrammar`).
+      ...(request.grammar !== undefined && { grammar: tokenizer.compileGrammar(request.grammar) }),
+      jumpForward: true,
     };
   }
 

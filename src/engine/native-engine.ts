@@ -54,6 +54,7 @@ const REQUEST_DEFAULTS: Omit<NativeRequest, "tokens"> = {
   keepSequence: false,
   prefillOnly: false,
   logits: "none",
+  jumpForward: true,
 };
 
 export type TokensRequest = Pick<NativeRequest, "tokens"> & Partial<NativeRequest>;

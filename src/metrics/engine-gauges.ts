@@ -9,6 +9,8 @@ export interface EngineGauge {
   readonly numFreeBlocks: number;
   readonly hashedTokens: number;
   readonly numPreemptions: number;
+  readonly forcedTokens: number;
+  readonly maskWaits: number;
 }
 
 export function createEngineGauges(registry: Registry, model: string) {
@@ -24,12 +26,17 @@ export function createEngineGauges(registry: Registry, model: string) {
     labelNames,
     registers: [registry],
   });
-  const hashed = new Counter({
-    name: "warmloop_hashed_tokens_total",
-    help: "Tokens fed to the block hash",
-    labelNames: ["model", "engine"],
-    registers: [registry],
-  });
+  const counter = (name: string, help: string) =>
+    new Counter({ name, help, labelNames: ["model", "engine"], registers: [registry] });
+  const hashed = counter("warmloop_hashed_tokens_total", "Tokens fed to the block hash");
+  const forced = counter(
+    "warmloop_forced_tokens_total",
+    "Output tokens that were not sampled, because the grammar had one choice (jump-forward)",
+  );
+  const maskWaits = counter(
+    "warmloop_mask_waits_total",
+    "Token masks that were not ready when the forward pass was",
+  );
   const up = new Gauge({
     name: "warmloop_engine_up",
     help: "1 while the engines answer, else 0",
@@ -47,8 +54,15 @@ export function createEngineGauges(registry: Registry, model: string) {
     kvUsage.set(labels, stats.numBlocks === 0 ? 0 : numUsed / stats.numBlocks);
     preemptions.remove(labels);
     preemptions.inc(labels, stats.numPreemptions);
-    hashed.remove({ model, engine });
-    hashed.inc({ model, engine }, stats.hashedTokens);
+    const totals = [
+      [hashed, stats.hashedTokens],
+      [forced, stats.forcedTokens],
+      [maskWaits, stats.maskWaits],
+    ] as const;
+    for (const [total, value] of totals) {
+      total.remove({ model, engine });
+      total.inc({ model, engine }, value);
+    }
   };
 
   return {

@@ -82,6 +82,10 @@ export interface NativeRequest extends SamplingOptions {
   readonly prefillOnly: boolean;
   /** Rows of logits in the events: none, those sampled from, or every computed prompt row too. */
   readonly logits: "none" | "sampled" | "all";
+  /** What the output must match. */
+  readonly grammar?: NativeGrammar;
+  /** Tokens that the grammar forces cost no sampling and no step each. The output is the same without. */
+  readonly jumpForward: boolean;
 }
 
 /** Values of `StepEvents.finish`. */
@@ -120,6 +124,10 @@ export interface EngineStats {
   readonly decodeTokens: number;
   readonly hashedTokens: number;
   readonly numPreemptions: number;
+  /** Output tokens that were not sampled, because the grammar had one choice. */
+  readonly forcedTokens: number;
+  /** Masks that were not ready when the forward pass was. */
+  readonly maskWaits: number;
 }
 
 export interface EngineInfo {
@@ -229,6 +237,24 @@ export interface TokenizerFacts {
   readonly warning?: string;
 }
 
+/** Where a text stands in a grammar: for tests and benchmarks. The engine has its own. */
+export interface NativeMatcher {
+  /** Takes the token; false when the grammar has no such continuation: then nothing changed. */
+  accept(token: number): boolean;
+  /** The tokens that may come next: bit t % 32 of word t >> 5. */
+  mask(): Uint32Array;
+  /** The text may end here. */
+  isComplete(): boolean;
+  /** The only token that may come next, where the grammar leaves no choice of text. */
+  forcedToken(): number | undefined;
+}
+
+/** A grammar compiled for one tokenizer. Immutable; engines of this thread take it in requests. */
+export interface NativeGrammar {
+  /** A new one, at the start of the text. */
+  matcher(): NativeMatcher;
+}
+
 /** One a file in the process, shared by its threads. */
 export interface NativeTokenizer {
   readonly facts: TokenizerFacts;
@@ -242,6 +268,20 @@ export interface NativeTokenizer {
   ): Promise<Int32Array>;
   /** The token of this exact spelling. */
   findToken(text: string): number | undefined;
+  /**
+   * Whether `compileGrammar` would take the spec, without the vocabulary.
+   * @param spec a grammar as JSON (native/grammar/grammar_spec.h)
+   * @throws {EngineError} ERR_GRAMMAR, with what is wrong and where
+   */
+  checkGrammar(spec: string): void;
+  /**
+   * Found by content when a thread of the process compiled it lately; else it takes milliseconds, and
+   * the first one some tens of them for the vocabulary.
+   * @throws {EngineError} ERR_GRAMMAR
+   */
+  compileGrammar(spec: string): NativeGrammar;
+  /** On a thread of its own. */
+  compileGrammarAsync(spec: string): Promise<NativeGrammar>;
 }
 
 export interface NativeAddon {

@@ -28,6 +28,15 @@ export function mapEngineError(code: string, message: string): WireError {
         message,
         retryAfterSeconds: undefined,
       };
+    case "ERR_GRAMMAR":
+      return {
+        status: 400,
+        type: "invalid_request_error",
+        code: "invalid_grammar",
+        failedCode: "invalid_prompt",
+        message,
+        retryAfterSeconds: undefined,
+      };
     case "ERR_QUEUE_FULL":
       return {
         status: 429,
@@ -80,6 +89,7 @@ export function overloaded(message: string): ApiError {
 
 const FAILED_STATUS: Readonly<Record<string, readonly [number, ApiErrorType]>> = {
   context_length_exceeded: [400, "invalid_request_error"],
+  invalid_prompt: [400, "invalid_request_error"],
   rate_limit_exceeded: [429, "rate_limit_error"],
 };
 

@@ -10,6 +10,7 @@ import type { CheckpointFiles } from "./checkpoint-files.ts";
 import { ControlLiterals } from "./control-literals.ts";
 import { endOfGenerationIds } from "./end-of-generation.ts";
 import { unguard } from "./guard.ts";
+import { GrammarError } from "./text-errors.ts";
 import type { RenderedText } from "./text-types.ts";
 import { tokenByteTable } from "./token-bytes.ts";
 import type { ControlToken, TokenizerDefinition } from "./tokenizer-definition.ts";
@@ -101,6 +102,18 @@ export class LibraryModelTokenizer implements LoadedTokenizer {
     return this.#controlById.get(id)?.text ?? new TextDecoder().decode(this.tokenBytes(id));
   }
 
+  checkGrammar(): void {
+    throw noGrammars();
+  }
+
+  async prepareGrammar(): Promise<void> {
+    throw noGrammars();
+  }
+
+  compileGrammar(): never {
+    throw noGrammars();
+  }
+
   #encodeControl(
     text: string,
     toPlain: (segment: string) => string,
@@ -139,4 +152,10 @@ export class LibraryModelTokenizer implements LoadedTokenizer {
     // Without an unknown token the library answers undefined for what it cannot spell.
     return ids.filter((id: number | undefined) => id !== undefined);
   }
+}
+
+function noGrammars(): GrammarError {
+  return new GrammarError(
+    "the output of this model cannot be held to a grammar: its tokenizer is not a native one",
+  );
 }

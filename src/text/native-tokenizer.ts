@@ -4,7 +4,7 @@
  * other files of a checkpoint are known.
  */
 
-import type { ControlTokens, NativeTokenizer } from "../native/addon-types.ts";
+import type { ControlTokens, NativeGrammar, NativeTokenizer } from "../native/addon-types.ts";
 import { ControlLiterals } from "./control-literals.ts";
 import { endOfGenerationIds } from "./end-of-generation.ts";
 import type { RenderedText } from "./text-types.ts";
@@ -71,6 +71,18 @@ export class NativeModelTokenizer implements LoadedTokenizer {
 
   findToken(text: string): number | undefined {
     return this.#native.findToken(text);
+  }
+
+  checkGrammar(spec: string): void {
+    this.#native.checkGrammar(spec);
+  }
+
+  async prepareGrammar(spec: string): Promise<void> {
+    await this.#native.compileGrammarAsync(spec);
+  }
+
+  compileGrammar(spec: string): NativeGrammar {
+    return this.#native.compileGrammar(spec);
   }
 
   /** Rendered text that gets no BOS continues a prompt, plain text never does. */

@@ -1,6 +1,7 @@
 /**
  * Failures of the text layer. `TextModelError`: the checkpoint's tokenizer cannot be used, met at
  * load time. `TemplateError`: a conversation that the chat template refuses, met per request.
+ * `GrammarError`: output of this model cannot be held to a grammar, met per request.
  */
 
 export type TextModelErrorCode =
@@ -26,5 +27,14 @@ export class TemplateError extends Error {
   constructor(message: string) {
     super(message);
     this.name = "TemplateError";
+  }
+}
+
+export class GrammarError extends Error {
+  readonly code = "ERR_GRAMMAR";
+
+  constructor(message: string) {
+    super(message);
+    this.name = "GrammarError";
   }
 }

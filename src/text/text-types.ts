@@ -3,6 +3,7 @@
  * model output. Plain interfaces; `load-text-model.ts` makes them from a checkpoint.
  */
 
+import type { NativeGrammar } from "../native/addon-types.ts";
 import type { OutputFormat, ThinkingFormat, ToolFormat } from "./output/output-format.ts";
 
 /** One message in the form that chat templates read. `content` is never null. */
@@ -86,6 +87,15 @@ export interface Tokenizer {
   tokenBytes(id: number): Uint8Array;
   /** Literal text of a token, control tokens included (for comparing with rendered text). */
   tokenText(id: number): string;
+  /**
+   * Whether the spec is a grammar at all (native/grammar/grammar_spec.h); cheap.
+   * @throws {Error} code ERR_GRAMMAR, with what is wrong and where
+   */
+  checkGrammar(spec: string): void;
+  /** Compiles on a thread of its own what `compileGrammar` then finds, on whatever thread. */
+  prepareGrammar(spec: string): Promise<void>;
+  /** @throws {Error} code ERR_GRAMMAR */
+  compileGrammar(spec: string): NativeGrammar;
 }
 
 /** Parsed model output, in order. Concatenated deltas do not depend on how tokens were grouped. */

@@ -7,6 +7,7 @@ import {
   FINISH_REASONS,
   type NativeEngine,
   type NativeFinish,
+  type NativeGrammar,
   type NativeRequest,
   type RequestId,
   type SequenceId,
@@ -14,7 +15,18 @@ import {
 } from "../../../src/native/addon-types.ts";
 import type { OutputDecoderOptions, OutputEvent } from "../../../src/text/text-types.ts";
 
-const ERROR_CODES = ["ERR_ENGINE_FAILED", "ERR_ENGINE_CLOSED"];
+const ERROR_CODES = ["ERR_ENGINE_FAILED", "ERR_ENGINE_CLOSED", "ERR_GRAMMAR"];
+
+const GRAMMAR: NativeGrammar = {
+  matcher: () => {
+    throw new Error("the engine has matchers of its own");
+  },
+};
+
+function compileGrammar(spec: string): NativeGrammar {
+  if (spec === "good") return GRAMMAR;
+  throw Object.assign(new Error("ERR_GRAMMAR: not JSON"), { code: "ERR_GRAMMAR" });
+}
 
 /** One event of a step; native request ids are 1, 2, ... in the order of the turns' starts. */
 interface FakeEvent {
@@ -99,7 +111,10 @@ beforeEach(() => {
   submitError = undefined;
   turns = new EngineTurns({
     engine: makeEngine(),
-    textModel: { tokenizer: { eogIds: new Set([7, 9]) }, createOutputDecoder: makeDecoder },
+    textModel: {
+      tokenizer: { eogIds: new Set([7, 9]), compileGrammar },
+      createOutputDecoder: makeDecoder,
+    },
     errorCodes: ERROR_CODES,
     workerId: 5,
     post: (updates) => messages.push([...updates]),
@@ -218,6 +233,28 @@ test("a request that the engine fails carries the engine's code", () => {
   void turns.run({ turnId: 1, request: makeRequest() });
   turns.onStep(makeStep([{ request: 1, finish: "failed", errorIdx: 1 }]));
   expect(messages[0]?.[0]?.outcome).toMatchObject({ failure: { code: "ERR_ENGINE_CLOSED" } });
+});
+
+test("the compiled grammar of a turn goes with its native request", () => {
+  void turns.run({ turnId: 1, request: makeRequest({ grammar: "good" }) });
+  void turns.run({ turnId: 2, request: makeRequest() });
+  expect(submitted[0]?.grammar).toBe(GRAMMAR);
+  expect(submitted[1]).not.toHaveProperty("grammar");
+});
+
+test("a grammar that does not compile fails its turn, and nothing is submitted", async () => {
+  await turns.run({ turnId: 1, request: makeRequest({ grammar: "bad" }) });
+  const failure = { code: "ERR_GRAMMAR", message: "not JSON" };
+  expect(messages).toEqual([[{ turnId: 1, outcome: { type: "failed", failure } }]]);
+  expect(submitted).toEqual([]);
+});
+
+test("a grammar that the vocabulary cannot spell fails its turn with that reason", () => {
+  void turns.run({ turnId: 1, request: makeRequest({ grammar: "good" }) });
+  turns.onStep(makeStep([{ request: 1, finish: "failed", errorIdx: 2 }]));
+  expect(messages[0]?.[0]?.outcome).toMatchObject({
+    failure: { code: "ERR_GRAMMAR", message: expect.stringMatching(/vocabulary/) },
+  });
 });
 
 test("a decoder that throws fails its own turn and no other", () => {

@@ -20,6 +20,8 @@ const stats = {
   numFreeBlocks: 150,
   hashedTokens: 640,
   numPreemptions: 2,
+  forcedTokens: 30,
+  maskWaits: 4,
 };
 
 describe("metrics", () => {
@@ -45,6 +47,8 @@ describe("metrics", () => {
     expect(text).toContain('vllm:num_requests_running{model_name="m",engine="0"} 3');
     expect(text).toContain('vllm:kv_cache_usage_perc{model_name="m",engine="0"} 0.25');
     expect(text).toContain('warmloop_hashed_tokens_total{model="m",engine="0"} 640');
+    expect(text).toContain('warmloop_forced_tokens_total{model="m",engine="0"} 30');
+    expect(text).toContain('warmloop_mask_waits_total{model="m",engine="0"} 4');
     expect(text).toContain('warmloop_engine_up{model="m"} 1');
   });
 

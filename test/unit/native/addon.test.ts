@@ -39,6 +39,7 @@ function makeRequest(fields: Partial<NativeRequest> = {}): NativeRequest {
     keepSequence: false,
     prefillOnly: false,
     logits: "none",
+    jumpForward: true,
     ...GREEDY,
     ...fields,
   };

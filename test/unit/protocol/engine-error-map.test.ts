@@ -7,6 +7,7 @@ import {
 
 test.each([
   ["ERR_CONTEXT_TOO_LONG", 400, "context_length_exceeded", "context_length_exceeded"],
+  ["ERR_GRAMMAR", 400, "invalid_grammar", "invalid_prompt"],
   ["ERR_QUEUE_FULL", 429, "rate_limit_exceeded", "rate_limit_exceeded"],
   ["ERR_ENGINE_CLOSED", 503, "server_is_overloaded", "server_error"],
   ["ERR_ENGINE_FAILED", 500, "server_error", "server_error"],
@@ -30,6 +31,7 @@ test("internal details of an engine failure stay out of the message", () => {
 
 test("a response that failed unseen becomes an HTTP error of its code", () => {
   expect(failedResponseError("context_length_exceeded", "m").status).toBe(400);
+  expect(failedResponseError("invalid_prompt", "m").status).toBe(400);
   expect(failedResponseError("rate_limit_exceeded", "m").status).toBe(429);
   expect(failedResponseError("server_error", "m").status).toBe(500);
 });

@@ -19,6 +19,9 @@ export class FakeTokenizer implements Tokenizer {
   readonly bosId = undefined;
   /** Every text given to `encode`, in order. */
   readonly encodedTexts: string[] = [];
+  /** Every grammar given to `checkGrammar` and to `prepareGrammar`, in order. */
+  readonly checkedGrammars: string[] = [];
+  readonly preparedGrammars: string[] = [];
   readonly #pieces: string[] = [...CONTROL];
   readonly #ids = new Map<string, number>(CONTROL.map((piece, id) => [piece, id]));
 
@@ -45,6 +48,18 @@ export class FakeTokenizer implements Tokenizer {
 
   tokenText(id: number): string {
     return this.#pieces[id] ?? "";
+  }
+
+  checkGrammar(spec: string): void {
+    this.checkedGrammars.push(spec);
+  }
+
+  async prepareGrammar(spec: string): Promise<void> {
+    this.preparedGrammars.push(spec);
+  }
+
+  compileGrammar(): never {
+    throw new Error("only an engine compiles grammars");
   }
 
   /** Ids of `text` without counting as work. */
