@@ -5,7 +5,7 @@
 
 import type { OutputEvent } from "../text-types.ts";
 import type { CallReader } from "./call-reader.ts";
-import type { BlockSyntax } from "./call-syntax.ts";
+import { type BlockSyntax, callStart } from "./call-syntax.ts";
 import { JsonCall } from "./json-call.ts";
 import { LiteralCall } from "./literal-call.ts";
 import { NamedCall } from "./named-call.ts";
@@ -107,7 +107,7 @@ export class CallBlock {
     this.#unsure += this.#pending.slice(0, this.#pending.length - text.length);
     this.#pending = text;
     if (text === "") return false;
-    if (this.#syntax.isList && !this.#isInList && text.startsWith("[")) {
+    if (!this.#isInList && text.startsWith("[")) {
       this.#isInList = true;
       this.#lead += `${this.#unsure}[`;
       this.#unsure = "";
@@ -120,13 +120,14 @@ export class CallBlock {
     return true;
   }
 
-  /** Every family may write its calls as JSON objects. */
+  /** Behind a marker every family may write its calls as JSON objects. */
   #createReader(firstCharacter: string): CallReader {
     const { form, opening } = this.#syntax;
     const names = new Set(this.#tools.keys());
+    const isBare = "leading" in opening;
     const isOwn = form.kind === "named" && form.prefix.startsWith("{");
-    if (form.kind === "json" || (firstCharacter === "{" && !isOwn)) {
-      return new JsonCall(names, "leading" in opening);
+    if (form.kind === "json" || (firstCharacter === "{" && !isOwn && !isBare)) {
+      return new JsonCall(names, isBare);
     }
     if (form.kind === "named") return new NamedCall(form, names);
     return form.kind === "tagged"
@@ -188,11 +189,11 @@ export class CallBlock {
   }
 
   #advanceBetween(): boolean {
-    const { separators, ignored, close } = this.#syntax;
-    const callStart = this.#callStart();
-    const closers = close === undefined ? [] : [close];
-    const fillers = this.#isInList ? [...ignored, "]"] : ignored;
-    const expected = [...separators, ...fillers, ...closers, ...callStart];
+    const { form, close } = this.#syntax;
+    const separators = [...this.#syntax.separators, ...(this.#isInList ? [","] : [])];
+    const fillers = [...this.#syntax.ignored, ...(this.#isInList ? ["]"] : [])];
+    const starts = close === undefined ? [callStart(form)] : [callStart(form), "{"];
+    const expected = [...separators, ...fillers, close, ...starts].filter((t) => t !== undefined);
     const text = this.#pending.trimStart();
     const found = expected.find((literal) => text.startsWith(literal));
     if (found === undefined) {
@@ -200,25 +201,13 @@ export class CallBlock {
       this.#mode = "over";
       return true;
     }
-    if (callStart.includes(found)) {
-      this.#pending = text;
-      this.#mode = "head";
-      return true;
-    }
-    this.#pending = text.slice(found.length);
-    if (closers.includes(found)) this.#mode = "over";
-    if (separators.includes(found)) {
-      this.#lead = found;
-      this.#mode = "head";
-    }
+    // The start of a call is its reader's.
+    const isStart = starts.includes(found);
+    this.#pending = isStart ? text : text.slice(found.length);
+    if (found === close) this.#mode = "over";
+    else if (isStart || separators.includes(found)) this.#mode = "head";
+    if (separators.includes(found)) this.#lead = found;
     return true;
-  }
-
-  /** Calls that start with a marker of their own need no separator. */
-  #callStart(): readonly string[] {
-    const { form } = this.#syntax;
-    const start = form.kind === "named" ? form.prefix : form.kind === "tagged" ? form.open : "";
-    return start === "" || start.startsWith("{") ? [] : [start];
   }
 
   #advanceBroken(): boolean {

@@ -13,7 +13,11 @@ import type {
 } from "./call-syntax.ts";
 import type { ToolFormat } from "./output-format.ts";
 
-const JSON_FORM: JsonForm = { kind: "json" };
+const JSON_FORM: JsonForm = { kind: "json", nameKey: "name", argumentsKey: "arguments" };
+
+const LLAMA_JSON: JsonForm = { ...JSON_FORM, argumentsKey: "parameters" };
+
+const COMMAND_R_JSON: JsonForm = { ...LLAMA_JSON, nameKey: "tool_name" };
 
 const PYTHON: LiteralForm = {
   kind: "literal",
@@ -29,28 +33,34 @@ const GEMMA: LiteralForm = {
   literals: { assign: ":", close: "}", rawQuote: '<|"|>', hasSpread: false },
 };
 
-/** Qwen3-Coder's; Seed has it without line breaks around the values. */
+/** Qwen3-Coder's. */
 const FUNCTION_TAGS: TaggedForm = {
   kind: "tagged",
   open: "<function=",
   nameEnds: ">",
   name: /^(?<name>.*)$/s,
+  nameClose: ">\n",
   parameterOpen: "<parameter=",
   valueOpen: ">",
   key: /^(?<key>.*)$/s,
+  writeKey: (key) => key,
   parameterClose: "</parameter>",
   isPadded: true,
   close: "</function>",
 };
+
+const SEED_TAGS: TaggedForm = { ...FUNCTION_TAGS, isPadded: false };
 
 const INVOKE_TAGS: TaggedForm = {
   kind: "tagged",
   open: '<invoke name="',
   nameEnds: ">",
   name: /^(?<name>[^"]*)"$/,
+  nameClose: '">\n',
   parameterOpen: '<parameter name="',
   valueOpen: ">",
   key: /^(?<key>[^"]*)"$/,
+  writeKey: (key) => `${key}"`,
   parameterClose: "</parameter>",
   isPadded: false,
   close: "</invoke>",
@@ -61,6 +71,7 @@ const DSML_TAGS: TaggedForm = {
   open: '<｜DSML｜invoke name="',
   parameterOpen: '<｜DSML｜parameter name="',
   key: /^(?<key>[^"]*)"(?: string="(?<isText>true|false)")?$/,
+  writeKey: (key, isText) => `${key}" string="${isText}"`,
   parameterClose: "</｜DSML｜parameter>",
   close: "</｜DSML｜invoke>",
 };
@@ -70,9 +81,11 @@ const GLM_TAGS: TaggedForm = {
   open: "",
   nameEnds: "\n<",
   name: /^\s*(?<name>.*?)\s*$/s,
+  nameClose: "\n",
   parameterOpen: "<arg_key>",
   valueOpen: "<arg_value>",
   key: /^(?<key>.*)<\/arg_key>\s*$/s,
+  writeKey: (key) => `${key}</arg_key>\n`,
   parameterClose: "</arg_value>",
   isPadded: false,
   close: "</tool_call>",
@@ -99,8 +112,7 @@ const KIMI: NamedForm = {
   kind: "named",
   prefix: "<|tool_call_begin|>",
   header: /^\s*(?:functions\.)?(?<name>[^:<]+?)(?::\d+)?\s*<\|tool_call_argument_begin\|>\s*$/,
-  write: (name, index) =>
-    `<|tool_call_begin|>functions.${name}:${index}<|tool_call_argument_begin|>`,
+  write: (name) => `<|tool_call_begin|>functions.${name}:0<|tool_call_argument_begin|>`,
   end: "<|tool_call_end|>",
 };
 
@@ -112,8 +124,16 @@ const APERTUS: NamedForm = {
   end: "}",
 };
 
-function block(marker: string, form: BlockSyntax["form"], rest: Partial<BlockSyntax>): CallFormat {
-  return { blocks: [blockSyntax({ marker }, form, rest)], markers: markersOf(marker, rest.close) };
+/** @param inner markers within the block that may be control tokens */
+function block(
+  marker: string,
+  form: BlockSyntax["form"],
+  rest: Partial<BlockSyntax>,
+  inner: readonly string[] = [],
+): CallFormat {
+  const close = rest.close === undefined ? [] : [rest.close];
+  const blocks = [blockSyntax({ marker }, form, rest)];
+  return { blocks, markers: [marker, ...close, ...inner] };
 }
 
 function blockSyntax(
@@ -121,97 +141,84 @@ function blockSyntax(
   form: BlockSyntax["form"],
   rest: Partial<BlockSyntax> = {},
 ): BlockSyntax {
-  const plain = { isList: false, separators: [], ignored: [], close: undefined };
+  const plain = {
+    isList: false,
+    separators: [],
+    ignored: [],
+    close: undefined,
+    holdsSeveral: false,
+    pad: "",
+    between: "",
+  };
   return { ...plain, opening, form, ...rest };
 }
 
-function markersOf(...texts: readonly (string | undefined)[]): readonly string[] {
-  return texts.filter((text) => text !== undefined);
-}
+const LIST = { isList: true, holdsSeveral: true, between: ", " };
 
-const LIST = { isList: true, separators: [","] };
+/** Tags on lines of their own. */
+const LINES = { pad: "\n", between: "\n" };
 
-const MISTRAL_MARKERS = ["[TOOL_CALLS]", "[ARGS]", "[CALL_ID]"];
+const SEMICOLONS = { separators: [";"], holdsSeveral: true, between: "; " };
 
 export const CALL_FORMATS: Readonly<Record<Exclude<ToolFormat, "harmony">, CallFormat>> = {
-  hermes: block("<tool_call>", JSON_FORM, { close: "</tool_call>" }),
-  "qwen-coder": block("<tool_call>", FUNCTION_TAGS, { close: "</tool_call>" }),
-  seed: block(
-    "<seed:tool_call>",
-    { ...FUNCTION_TAGS, isPadded: false },
-    {
-      close: "</seed:tool_call>",
-    },
+  hermes: block("<tool_call>", JSON_FORM, { ...LINES, close: "</tool_call>" }),
+  "qwen-coder": block("<tool_call>", FUNCTION_TAGS, { ...LINES, close: "</tool_call>" }),
+  seed: block("<seed:tool_call>", SEED_TAGS, { ...LINES, close: "</seed:tool_call>" }),
+  glm: block("<tool_call>", GLM_TAGS, { between: "\n", close: "</tool_call>" }, [
+    "<arg_key>",
+    "</arg_key>",
+    "<arg_value>",
+    "</arg_value>",
+  ]),
+  minimax: block("<minimax:tool_call>", INVOKE_TAGS, {
+    ...LINES,
+    holdsSeveral: true,
+    close: "</minimax:tool_call>",
+  }),
+  dsml: block(
+    "<｜DSML｜function_calls>",
+    DSML_TAGS,
+    { ...LINES, holdsSeveral: true, close: "</｜DSML｜function_calls>" },
+    ["｜DSML｜"],
   ),
-  glm: {
-    ...block("<tool_call>", GLM_TAGS, { close: "</tool_call>" }),
-    markers: [
-      "<tool_call>",
-      "</tool_call>",
-      "<arg_key>",
-      "</arg_key>",
-      "<arg_value>",
-      "</arg_value>",
-    ],
-  },
-  minimax: block("<minimax:tool_call>", INVOKE_TAGS, { close: "</minimax:tool_call>" }),
-  dsml: {
-    ...block("<｜DSML｜function_calls>", DSML_TAGS, { close: "</｜DSML｜function_calls>" }),
-    markers: ["｜DSML｜"],
-  },
   llama: {
     blocks: [
-      blockSyntax({ marker: "<|python_tag|>" }, JSON_FORM, { separators: [";"] }),
-      blockSyntax({ leading: "{" }, JSON_FORM, { separators: [";"] }),
+      blockSyntax({ leading: "{" }, LLAMA_JSON, SEMICOLONS),
+      blockSyntax({ marker: "<|python_tag|>" }, LLAMA_JSON, SEMICOLONS),
       blockSyntax({ leading: "[" }, PYTHON, LIST),
     ],
     markers: ["<|python_tag|>"],
   },
   pythonic: { blocks: [blockSyntax({ leading: "[" }, PYTHON, LIST)], markers: [] },
-  mistral: {
-    blocks: [blockSyntax({ marker: "[TOOL_CALLS]" }, JSON_FORM, LIST)],
-    markers: MISTRAL_MARKERS,
-  },
-  "mistral-args": {
-    blocks: [blockSyntax({ marker: "[TOOL_CALLS]" }, MISTRAL_ARGS)],
-    markers: MISTRAL_MARKERS,
-  },
+  mistral: block("[TOOL_CALLS]", JSON_FORM, LIST),
+  "mistral-args": block("[TOOL_CALLS]", MISTRAL_ARGS, {}, ["[ARGS]", "[CALL_ID]"]),
   granite: block("<|tool_call|>", JSON_FORM, LIST),
-  deepseek: {
-    ...block("<｜tool▁calls▁begin｜>", DEEPSEEK, {
+  deepseek: block(
+    "<｜tool▁calls▁begin｜>",
+    DEEPSEEK,
+    {
       ignored: ["```", "<｜tool▁call▁end｜>"],
+      holdsSeveral: true,
       close: "<｜tool▁calls▁end｜>",
-    }),
-    markers: [
-      "<｜tool▁calls▁begin｜>",
-      "<｜tool▁calls▁end｜>",
-      "<｜tool▁call▁begin｜>",
-      "<｜tool▁call▁end｜>",
-      "<｜tool▁sep｜>",
-    ],
-  },
-  kimi: {
-    ...block("<|tool_calls_section_begin|>", KIMI, {
+    },
+    ["<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>", "<｜tool▁sep｜>"],
+  ),
+  kimi: block(
+    "<|tool_calls_section_begin|>",
+    KIMI,
+    {
       ignored: ["<|tool_call_end|>"],
+      holdsSeveral: true,
       close: "<|tool_calls_section_end|>",
-    }),
-    markers: [
-      "<|tool_calls_section_begin|>",
-      "<|tool_calls_section_end|>",
-      "<|tool_call_begin|>",
-      "<|tool_call_argument_begin|>",
-      "<|tool_call_end|>",
-    ],
-  },
-  "command-r": block("Action:\n```json", JSON_FORM, { ...LIST, close: "```" }),
-  "command-r7b": block("<|START_ACTION|>", JSON_FORM, { ...LIST, close: "<|END_ACTION|>" }),
+    },
+    ["<|tool_call_begin|>", "<|tool_call_argument_begin|>", "<|tool_call_end|>"],
+  ),
+  "command-r": block("Action:\n```json", COMMAND_R_JSON, { ...LIST, pad: "\n", close: "```" }),
+  "command-r7b": block("<|START_ACTION|>", COMMAND_R_JSON, { ...LIST, close: "<|END_ACTION|>" }),
   apertus: block("<|tools_prefix|>", APERTUS, {
     ...LIST,
     ignored: ["}"],
     close: "<|tools_suffix|>",
   }),
-  gemma: {
-    ...block("<|tool_call>", GEMMA, { close: "<tool_call|>" }),
-    markers: ["<|tool_call>", "<tool_call|>", '<|"|>'],
-  },
+  gemma: block("<|tool_call>", GEMMA, { close: "<tool_call|>" }, ['<|"|>']),
 };

@@ -2,9 +2,11 @@
 
 import type { LiteralSyntax } from "./literal-scanner.ts";
 
-/** `{"name": ..., "arguments": {...}}`, also with `tool_name` and `parameters`. */
+/** `{"name": ..., "arguments": {...}}`; read with the other families' keys as well. */
 export interface JsonForm {
   readonly kind: "json";
+  readonly nameKey: "name" | "tool_name";
+  readonly argumentsKey: "arguments" | "parameters";
 }
 
 /** `name[ARGS]{...}`: a header with the name in it, then the arguments. */
@@ -14,8 +16,8 @@ export interface NamedForm {
   readonly prefix: string;
   /** The header behind the prefix, up to the arguments' brace; group `name`. */
   readonly header: RegExp;
-  /** The header as models write it. `index` counts the calls of a block. */
-  readonly write: (name: string, index: number) => string;
+  /** The header, prefix included, as models write it. */
+  readonly write: (name: string) => string;
   /** Behind the arguments. */
   readonly end: string;
 }
@@ -29,10 +31,14 @@ export interface TaggedForm {
   readonly nameEnds: string;
   /** Group `name`: the name as it stands in its tag. */
   readonly name: RegExp;
+  /** Between name and first tag, as models write it. */
+  readonly nameClose: string;
   readonly parameterOpen: string;
   readonly valueOpen: string;
   /** What stands between `parameterOpen` and `valueOpen`; groups `key` and, where it says, `isText`. */
   readonly key: RegExp;
+  /** The same as models write it. */
+  readonly writeKey: (key: string, isText: boolean) => string;
   readonly parameterClose: string;
   /** One line break on each side of a value is not part of it. */
   readonly isPadded: boolean;
@@ -55,20 +61,32 @@ export interface BlockSyntax {
    * where a message starts.
    */
   readonly opening: { readonly marker: string } | { readonly leading: string };
-  /** Its calls may stand between `[` and `]`. */
+  /** Models write its calls between `[` and `]`; such a list is read in every block. */
   readonly isList: boolean;
-  /** Another call follows behind one of these. */
+  /** Another call follows behind one of these; in a list, behind a comma. */
   readonly separators: readonly string[];
   /** Behind a call these mean nothing. */
   readonly ignored: readonly string[];
   /** Ends the block; undefined: whatever is no call does. */
   readonly close: string | undefined;
-  /** What models write. */
   readonly form: NamedForm | TaggedForm | LiteralForm | JsonForm;
+  /** Models write several calls into one block, else a block for each. */
+  readonly holdsSeveral: boolean;
+  /** White space as models write it, behind the opening and in front of the closing. */
+  readonly pad: string;
+  /** What models write between two calls, or two blocks of one. */
+  readonly between: string;
 }
 
 export interface CallFormat {
+  /** The first is what models write as a rule. */
   readonly blocks: readonly BlockSyntax[];
   /** Texts of control tokens that the parser must see. */
   readonly markers: readonly string[];
+}
+
+/** What a call starts with where that is a marker of its own: it then needs no separator. */
+export function callStart(form: BlockSyntax["form"]): string | undefined {
+  if (form.kind === "tagged" && form.open !== "") return form.open;
+  return form.kind === "named" && form.prefix.startsWith("<") ? form.prefix : undefined;
 }

@@ -37,7 +37,7 @@ export class LiteralCall extends CallReader {
       if (!this.#couldBeName()) this.fail();
       return;
     }
-    const name = this.#header.slice(prefix.length).trim();
+    const name = this.#header.slice(prefix.length);
     if (!this.#allowedNames.has(name)) {
       this.fail();
       return;
@@ -49,7 +49,7 @@ export class LiteralCall extends CallReader {
   #couldBeName(): boolean {
     const { prefix } = this.#form;
     if (this.#header.length <= prefix.length) return prefix.startsWith(this.#header);
-    const start = this.#header.slice(prefix.length).trim();
+    const start = this.#header.slice(prefix.length);
     return [...this.#allowedNames].some((name) => name.startsWith(start));
   }
 }

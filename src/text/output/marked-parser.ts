@@ -14,7 +14,7 @@ import { CALL_FORMATS } from "./call-formats.ts";
 import type { BlockSyntax } from "./call-syntax.ts";
 import type { OfferedTool, OutputFormat } from "./output-format.ts";
 import { longestPartialSuffix } from "./stop-matcher.ts";
-import { THINKING_MARKERS, type ThinkingMarkers } from "./thinking-formats.ts";
+import { type ThinkingMarkers, thinkingMarkers } from "./thinking-formats.ts";
 
 type Mode =
   | "text"
@@ -48,9 +48,7 @@ export class MarkedParser {
     this.#emit = emit;
     this.#tools = new Map(calls?.tools.map((tool) => [tool.name, tool]));
     this.#blocks = calls && calls.format !== "harmony" ? CALL_FORMATS[calls.format].blocks : [];
-    if (thinking && thinking.format !== "harmony") {
-      this.#thinking = THINKING_MARKERS[thinking.format];
-    }
+    this.#thinking = thinking && thinkingMarkers(thinking.format);
     this.#canThink = this.#thinking !== undefined;
     if (thinking?.start === "open") this.#startThinking();
     else if (thinking?.start === "bare") this.#mode = "undecided";

@@ -5,7 +5,7 @@ import { CALL_FORMATS } from "./call-formats.ts";
 import { HARMONY_MARKERS, HarmonyParser } from "./harmony-parser.ts";
 import { MarkedParser } from "./marked-parser.ts";
 import type { OutputFormat } from "./output-format.ts";
-import { THINKING_MARKERS } from "./thinking-formats.ts";
+import { thinkingMarkers } from "./thinking-formats.ts";
 
 /** Its events, joined, do not depend on how the text was cut into pieces. */
 export interface OutputParser {
@@ -33,8 +33,9 @@ export function controlMarkers(format: OutputFormat): ReadonlySet<string> {
   if (calls && calls.format !== "harmony") {
     for (const marker of CALL_FORMATS[calls.format].markers) markers.add(marker);
   }
-  if (thinking && thinking.format !== "harmony") {
-    const { open, close, answer = [], controls } = THINKING_MARKERS[thinking.format];
+  const thoughts = thinking && thinkingMarkers(thinking.format);
+  if (thoughts) {
+    const { open, close, answer = [], controls } = thoughts;
     for (const marker of controls ?? [open, close, ...answer]) markers.add(marker);
   }
   return markers;

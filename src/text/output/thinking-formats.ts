@@ -11,10 +11,7 @@ export interface ThinkingMarkers {
   readonly controls?: readonly string[];
 }
 
-/** Harmony thinks in a channel: `harmony-parser.ts`. */
-export const THINKING_MARKERS: Readonly<
-  Record<Exclude<ThinkingFormat, "harmony">, ThinkingMarkers>
-> = {
+const THINKING_MARKERS: Readonly<Record<Exclude<ThinkingFormat, "harmony">, ThinkingMarkers>> = {
   think: { open: "<think>", close: "</think>" },
   granite: { open: "<think>", close: "</think>", answer: ["<response>", "</response>"] },
   mistral: { open: "[THINK]", close: "[/THINK]" },
@@ -28,8 +25,13 @@ export const THINKING_MARKERS: Readonly<
   },
 };
 
+/** undefined: harmony thinks in a channel (`harmony-parser.ts`). */
+export function thinkingMarkers(format: ThinkingFormat): ThinkingMarkers | undefined {
+  return format === "harmony" ? undefined : THINKING_MARKERS[format];
+}
+
 /** Whether a prompt leaves a thinking block open for the model to go on in. */
 export function startOfThinking(format: ThinkingFormat, prompt: string): ThinkingStart {
-  if (format === "harmony") return "closed";
-  return prompt.trimEnd().endsWith(THINKING_MARKERS[format].open) ? "open" : "closed";
+  const open = thinkingMarkers(format)?.open;
+  return open !== undefined && prompt.trimEnd().endsWith(open) ? "open" : "closed";
 }
