@@ -112,6 +112,7 @@ export class ActiveTurn {
     const result: TurnResult = {
       finish,
       tokens,
+      reasoningTokens: this.#decoder.numReasoningTokens,
       promptTokens,
       cachedTokens,
       liveHit,

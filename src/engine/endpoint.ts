@@ -61,6 +61,8 @@ export interface TurnResult {
   readonly finish: TurnFinish;
   /** Every sampled token, in order; the end-of-generation token included. */
   readonly tokens: Int32Array;
+  /** Of `tokens`, those of thinking, its markers included. */
+  readonly reasoningTokens: number;
   readonly promptTokens: number;
   readonly cachedTokens: number;
   readonly liveHit: boolean;

@@ -70,6 +70,7 @@ export class PoolTurn {
     this.#resolve({
       finish: "aborted",
       tokens: new Int32Array(),
+      reasoningTokens: 0,
       promptTokens: this.request.tokens.length + (this.request.continueFrom?.numTokens ?? 0),
       cachedTokens: 0,
       liveHit: false,

@@ -24,6 +24,7 @@ import type {
 export function toChatCompletion(id: string, response: ResponseObject): ChatCompletion {
   const calls = response.output.filter(isCall).map(toToolCall);
   const text = textOf(response.output);
+  const reasoning = reasoningOf(response.output);
   return {
     id,
     object: "chat.completion",
@@ -35,6 +36,7 @@ export function toChatCompletion(id: string, response: ResponseObject): ChatComp
         message: {
           role: "assistant",
           content: text === "" && calls.length > 0 ? null : text,
+          ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
           refusal: null,
           ...(calls.length > 0 ? { tool_calls: calls } : {}),
         },
@@ -68,6 +70,8 @@ export class ChatChunkEncoder {
         return [this.#chunk({ role: "assistant", content: "" })];
       case "response.output_text.delta":
         return [this.#chunk({ content: event.delta })];
+      case "response.reasoning_text.delta":
+        return [this.#chunk({ reasoning_content: event.delta })];
       case "response.output_item.done":
         return isCall(event.item) ? this.#callChunks(event.item) : [];
       case "response.completed":
@@ -111,6 +115,12 @@ export class ChatChunkEncoder {
       system_fingerprint: SYSTEM_FINGERPRINT,
     };
   }
+}
+
+function reasoningOf(output: readonly OutputItem[]): string {
+  return output
+    .flatMap((item) => (item.type === "reasoning" ? item.content.map((part) => part.text) : []))
+    .join("");
 }
 
 function finishReasonOf(response: ResponseObject): ChatFinishReason {

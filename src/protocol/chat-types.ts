@@ -32,6 +32,8 @@ export interface ChatCompletion {
     readonly message: {
       readonly role: "assistant";
       readonly content: string | null;
+      /** Thinking of open models: a common extension. */
+      readonly reasoning_content?: string;
       readonly refusal: null;
       readonly tool_calls?: readonly ChatCompletionToolCall[];
     };
@@ -54,6 +56,7 @@ export interface ChatToolCallDelta {
 export interface ChatDelta {
   readonly role?: "assistant";
   readonly content?: string;
+  readonly reasoning_content?: string;
   readonly tool_calls?: readonly ChatToolCallDelta[];
 }
 

@@ -138,6 +138,15 @@ export interface OutputMessage {
   }[];
 }
 
+/** Raw thinking; a model without it has no such item. */
+export interface OutputReasoning {
+  readonly id: string;
+  readonly type: "reasoning";
+  readonly status: ItemStatus;
+  readonly summary: readonly never[];
+  readonly content: readonly { readonly type: "reasoning_text"; readonly text: string }[];
+}
+
 export interface OutputFunctionCall {
   readonly id: string;
   readonly type: "function_call";
@@ -156,7 +165,7 @@ export interface OutputCustomCall {
   readonly input: string;
 }
 
-export type OutputItem = OutputMessage | OutputFunctionCall | OutputCustomCall;
+export type OutputItem = OutputMessage | OutputReasoning | OutputFunctionCall | OutputCustomCall;
 
 export interface Usage {
   readonly input_tokens: number;
@@ -231,7 +240,7 @@ export interface ResponseObject {
 
 // --- streaming events ------------------------------------------------------------------------
 
-type OutputTextPart = OutputMessage["content"][number];
+type OutputPart = (OutputMessage | OutputReasoning)["content"][number];
 
 /** Events without `sequence_number`; the emitter adds it (0, +1 an event, no gaps). */
 export type ResponseEventBody =
@@ -255,7 +264,7 @@ export type ResponseEventBody =
       readonly item_id: string;
       readonly output_index: number;
       readonly content_index: number;
-      readonly part: OutputTextPart;
+      readonly part: OutputPart;
     }
   | {
       readonly type: "response.output_text.delta";
@@ -272,6 +281,20 @@ export type ResponseEventBody =
       readonly content_index: number;
       readonly text: string;
       readonly logprobs: readonly never[];
+    }
+  | {
+      readonly type: "response.reasoning_text.delta";
+      readonly item_id: string;
+      readonly output_index: number;
+      readonly content_index: number;
+      readonly delta: string;
+    }
+  | {
+      readonly type: "response.reasoning_text.done";
+      readonly item_id: string;
+      readonly output_index: number;
+      readonly content_index: number;
+      readonly text: string;
     }
   | {
       readonly type: "response.function_call_arguments.delta";

@@ -1,7 +1,7 @@
 /**
  * Items to the messages that chat templates read. Depends on the items alone, never on where one
  * request ended and the next began, so that a chain and a full resend render the same text.
- * Reasoning of earlier turns is not rendered.
+ * Reasoning stays in the turn it belongs to: that in front of the last user message is left out.
  */
 import type {
   CallableTool,
@@ -9,6 +9,7 @@ import type {
   FunctionCallItem,
   InputItem,
   MessageItem,
+  ReasoningItem,
   Role,
 } from "../protocol/responses-types.ts";
 import type { ChatMessage, ChatTool, ChatToolCall } from "../text/text-types.ts";
@@ -26,7 +27,13 @@ export function toChatMessages(
   const systemTexts = [...(instructions ? [instructions] : []), ...leading.map(textOf)];
   if (systemTexts.length > 0) messages.push({ role: "system", content: systemTexts.join("\n\n") });
   const callNames = new Map<string, string>();
-  for (const item of items.slice(leading.length)) appendItem(messages, item, callNames);
+  const lastUser = items.findLastIndex((item) => item.type === "message" && item.role === "user");
+  let reasoning = "";
+  for (const [index, item] of items.entries()) {
+    if (index < leading.length) continue;
+    if (item.type !== "reasoning") appendItem(messages, item, reasoning, callNames);
+    reasoning = item.type === "reasoning" && index > lastUser ? reasoning + item.text : "";
+  }
   return messages;
 }
 
@@ -65,9 +72,11 @@ function customParameters({ format }: CustomTool): unknown {
   };
 }
 
+/** @param reasoning what the model thought before it */
 function appendItem(
   messages: ChatMessage[],
-  item: InputItem,
+  item: Exclude<InputItem, ReasoningItem>,
+  reasoning: string,
   callNames: Map<string, string>,
 ): void {
   switch (item.type) {
@@ -75,11 +84,12 @@ function appendItem(
       messages.push({
         role: isSystem(item.role) ? "system" : item.role,
         content: textOf(item),
+        ...(item.role === "assistant" && reasoningPart(reasoning)),
       });
       return;
     case "function_call":
       callNames.set(item.call_id, flatName(item));
-      appendCall(messages, item);
+      appendCall(messages, item, reasoning);
       return;
     case "function_call_output": {
       const name = callNames.get(item.call_id);
@@ -91,24 +101,27 @@ function appendItem(
       });
       return;
     }
-    case "reasoning":
-      return;
   }
 }
 
 /** Calls right behind an assistant message, or behind each other, are one assistant turn. */
-function appendCall(messages: ChatMessage[], item: FunctionCallItem): void {
+function appendCall(messages: ChatMessage[], item: FunctionCallItem, reasoning: string): void {
   const call: ChatToolCall = {
     id: item.call_id,
     type: "function",
     function: { name: flatName(item), arguments: item.arguments },
   };
   const last = messages.at(-1);
-  if (last?.role === "assistant") {
+  if (last?.role === "assistant" && reasoning === "") {
     messages[messages.length - 1] = { ...last, tool_calls: [...(last.tool_calls ?? []), call] };
   } else {
-    messages.push({ role: "assistant", content: "", tool_calls: [call] });
+    const part = reasoningPart(reasoning);
+    messages.push({ role: "assistant", content: "", ...part, tool_calls: [call] });
   }
+}
+
+function reasoningPart(text: string): Pick<ChatMessage, "reasoning_content"> {
+  return text === "" ? {} : { reasoning_content: text };
 }
 
 function flatName(item: FunctionCallItem): string {

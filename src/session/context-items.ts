@@ -42,6 +42,10 @@ export function outputToInput(output: readonly OutputItem[]): readonly InputItem
       const { id, call_id, name, input } = item;
       return { id, type: "function_call", call_id, name, arguments: JSON.stringify({ input }) };
     }
+    if (item.type === "reasoning") {
+      const text = item.content.map((part) => part.text).join("");
+      return { id: item.id, type: item.type, text };
+    }
     const content = item.content.map(({ type, text }) => ({ type, text }));
     return { id: item.id, type: item.type, role: item.role, content };
   });

@@ -30,6 +30,7 @@ export interface TokenUsage {
   readonly inputTokens: number;
   readonly cachedTokens: number;
   readonly outputTokens: number;
+  readonly reasoningTokens: number;
   readonly missReason: MissReason | undefined;
 }
 
@@ -42,7 +43,7 @@ export function usageOf(tokens: TokenUsage): Usage {
       ...(tokens.missReason && { miss_reason: tokens.missReason }),
     },
     output_tokens: tokens.outputTokens,
-    output_tokens_details: { reasoning_tokens: 0 },
+    output_tokens_details: { reasoning_tokens: tokens.reasoningTokens },
     total_tokens: tokens.inputTokens + tokens.outputTokens,
   };
 }

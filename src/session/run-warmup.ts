@@ -117,6 +117,7 @@ function usageAtStart({ parent, prompt }: Turn, start: PrefillStart | undefined)
     inputTokens: prompt.tokens.length,
     cachedTokens: start?.cachedTokens ?? 0,
     outputTokens: 0,
+    reasoningTokens: 0,
     missReason: start && missReason({ parent, prompt, ...start, wasReleased: false }),
   });
 }

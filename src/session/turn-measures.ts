@@ -14,6 +14,7 @@ export function usageOfRun(turn: Turn, run: EngineRun): Usage {
     inputTokens: prompt.tokens.length,
     cachedTokens,
     outputTokens: result.tokens.length,
+    reasoningTokens: result.reasoningTokens,
     missReason: missReason({ parent, prompt, cachedTokens, liveHit, wasReleased }),
   });
 }

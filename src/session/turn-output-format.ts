@@ -1,6 +1,11 @@
 /** In which format the output of a turn has to be read: the template's, with the tools of the request. */
 import type { CallableTool } from "../protocol/responses-types.ts";
-import type { OfferedTool, OutputFormat } from "../text/output/output-format.ts";
+import type {
+  OfferedTool,
+  OutputFormat,
+  ThinkingFormat,
+  ThinkingStart,
+} from "../text/output/output-format.ts";
 import { startOfThinking } from "../text/output/thinking-formats.ts";
 import { textParameters } from "../text/output/tool-parameters.ts";
 import type { ChatTemplate } from "../text/text-types.ts";
@@ -15,9 +20,18 @@ export function outputFormatOf(
   return {
     ...(tools.length > 0 && { calls: { format: toolFormat, tools } }),
     ...(thinkingFormat !== undefined && {
-      thinking: { format: thinkingFormat, start: startOfThinking(thinkingFormat, prompt.text) },
+      thinking: { format: thinkingFormat, start: thinkingStart(request, thinkingFormat, prompt) },
     }),
   };
+}
+
+function thinkingStart(
+  { textFormat }: Turn["request"],
+  format: ThinkingFormat,
+  { text }: Turn["prompt"],
+): ThinkingStart {
+  const start = startOfThinking(format, text);
+  return start === "closed" && textFormat.type !== "text" ? "bare" : start;
 }
 
 /** Those that the request allows to be called. */

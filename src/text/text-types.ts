@@ -127,6 +127,8 @@ export interface OutputDecoder {
   readonly stopped: boolean;
   /** Tokens pushed up to and including the one that completed the stop string. */
   readonly numTokens: number;
+  /** Those of thinking, its markers included. */
+  readonly numReasoningTokens: number;
 }
 
 /** Everything textual of one loaded model. */

@@ -48,6 +48,10 @@ export class HarmonyParser {
     this.#emit = emit;
   }
 
+  get isThinking(): boolean {
+    return this.#mode === "body" && this.#body === "thinking";
+  }
+
   push(text: string): void {
     this.#pending += text;
     let hasAdvanced = true;

@@ -19,7 +19,7 @@ import { type ThinkingMarkers, thinkingMarkers } from "./thinking-formats.ts";
 type Mode =
   | "text"
   | "thinking"
-  /** Thinking or a JSON answer: the first characters tell. */
+  /** Thinking, a JSON answer or a call: the first characters tell. */
   | "undecided"
   /** Behind the opening of a block of calls. */
   | "calls";
@@ -52,6 +52,10 @@ export class MarkedParser {
     this.#canThink = this.#thinking !== undefined;
     if (thinking?.start === "open") this.#startThinking();
     else if (thinking?.start === "bare") this.#mode = "undecided";
+  }
+
+  get isThinking(): boolean {
+    return this.#mode === "thinking";
   }
 
   push(text: string): void {
@@ -183,8 +187,11 @@ export class MarkedParser {
   #decide(): boolean {
     const text = this.#pending.trimStart();
     const { open } = this.#thinking as ThinkingMarkers;
-    if ([open, ...JSON_WORDS].some((word) => word.startsWith(text))) return false;
-    if (JSON_START.test(text)) this.#mode = "text";
+    const callMarkers = this.#callMarkers();
+    const words = [open, ...JSON_WORDS, ...callMarkers];
+    if (words.some((word) => word.startsWith(text))) return false;
+    const isCall = callMarkers.some((marker) => text.startsWith(marker));
+    if (JSON_START.test(text) || isCall) this.#mode = "text";
     else this.#startThinking();
     return true;
   }

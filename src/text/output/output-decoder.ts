@@ -25,6 +25,7 @@ export class StreamOutputDecoder implements OutputDecoder {
   #stripSpace: boolean;
   #events: OutputEvent[] = [];
   #numTokens = 0;
+  #numReasoningTokens = 0;
 
   constructor(texts: TokenTexts, options: StreamOutputDecoderOptions) {
     this.#texts = texts;
@@ -43,13 +44,19 @@ export class StreamOutputDecoder implements OutputDecoder {
     return this.#numTokens;
   }
 
+  get numReasoningTokens(): number {
+    return this.#numReasoningTokens;
+  }
+
   push(ids: Int32Array): readonly OutputEvent[] {
     for (const id of ids) {
       if (this.stopped) break;
       this.#numTokens++;
+      const wasThinking = this.#parser?.isThinking;
       const marker = this.#markerOf(id);
       if (marker === undefined) this.#pushText(this.#textOf(id));
       else this.#pushMarker(marker);
+      if (wasThinking || this.#parser?.isThinking) this.#numReasoningTokens++;
     }
     return this.#takeEvents();
   }

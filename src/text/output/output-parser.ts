@@ -10,6 +10,8 @@ import { thinkingMarkers } from "./thinking-formats.ts";
 /** Its events, joined, do not depend on how the text was cut into pieces. */
 export interface OutputParser {
   push(text: string): void;
+  /** The text so far ends inside thinking. */
+  readonly isThinking: boolean;
   /** The output has ended: what was held back comes out. */
   finish(): void;
 }

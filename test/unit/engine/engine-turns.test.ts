@@ -79,6 +79,9 @@ function makeDecoder({ stop }: OutputDecoderOptions) {
     get numTokens() {
       return text.length;
     },
+    get numReasoningTokens() {
+      return [...text].filter((character) => character === "?").length;
+    },
   };
 }
 
@@ -180,6 +183,7 @@ test("a finished turn gives all its tokens and its live sequence, and its run en
     result: {
       finish: "stop",
       tokens: Int32Array.from(tokensOf("ab")),
+      reasoningTokens: 0,
       promptTokens: 3,
       cachedTokens: 0,
       liveHit: false,

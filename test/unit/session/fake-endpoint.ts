@@ -21,6 +21,7 @@ export interface ScriptedTurn {
   /** Sampled tokens; default: those of the steps' text, and the end of generation. */
   readonly tokens?: readonly number[];
   readonly finish?: TurnFinish;
+  readonly reasoningTokens?: number;
   readonly isQueued?: boolean;
   /** Waited for after "queued", before "admitted". */
   readonly admission?: Promise<void>;
@@ -172,6 +173,7 @@ export class FakeEndpoint implements EngineEndpoint {
       tokens: Int32Array.from(sampled),
       promptTokens: prompt.length,
       ...reuse,
+      reasoningTokens: script.reasoningTokens ?? 0,
       preemptedTokens: 0,
       ...(isKept && { sequence: { workerId: 0, sequenceId, numTokens: all.length } }),
     };

@@ -284,3 +284,18 @@ test("events do not depend on how the tokens are grouped", () => {
     expect(joinEvents(events), output).toEqual(whole);
   }
 });
+
+test("tokens of thinking are counted, with their markers", () => {
+  const decoder = model.createOutputDecoder({
+    stop: [],
+    format: { thinking: { format: "think", start: "closed" } },
+  });
+  const thinking = tokensOf("<think>\nSo it is.</think>").length;
+  const events = [
+    ...decoder.push(tokensOf("<think>\nSo it is.</think>\n\nYes")),
+    ...decoder.finish(),
+  ];
+  expect(joinEvents(events)).toEqual([{ type: "reasoning", delta: "So it is." }, text("Yes")]);
+  expect(decoder.numReasoningTokens).toBeGreaterThan(0);
+  expect(decoder.numReasoningTokens).toBeLessThanOrEqual(thinking);
+});

@@ -273,6 +273,10 @@ const SAMPLES: readonly (readonly [title: string, sample: Sample])[] = [
   ["think: JSON alone", think("think", ' {"n": 5}', [text(' {"n": 5}')], "bare")],
   ["think: a word of JSON", think("think", "true", [text("true")], "bare")],
   [
+    "think: a call in place of a JSON answer",
+    sample("hermes", ONE_CALL.hermes, call("weather", OSLO), { format: "think", start: "bare" }),
+  ],
+  [
     "think: almost a word of JSON",
     think("think", "truely</think>null", [thought("truely"), text("null")], "bare"),
   ],

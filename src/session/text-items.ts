@@ -1,0 +1,105 @@
+/**
+ * Messages and thinking of the model as output items and their events: items of one part whose text
+ * streams. An open item says what it gets; closing it gives the finished item.
+ */
+import { randomId } from "../base/random-id.ts";
+import type {
+  ItemStatus,
+  OutputItem,
+  OutputMessage,
+  OutputReasoning,
+  ResponseEventBody,
+} from "../protocol/responses-types.ts";
+
+export interface OpenText {
+  push(delta: string): void;
+  close(status: ItemStatus): OutputItem;
+}
+
+type Send = (body: ResponseEventBody) => void;
+
+/** Where an item's only part is. */
+interface PartPlace {
+  readonly item_id: string;
+  readonly output_index: number;
+  readonly content_index: number;
+}
+
+export class OpenMessage implements OpenText {
+  readonly #send: Send;
+  readonly #place: PartPlace;
+  #text = "";
+
+  constructor(send: Send, outputIndex: number) {
+    this.#send = send;
+    this.#place = { item_id: randomId("msg"), output_index: outputIndex, content_index: 0 };
+    const item: OutputMessage = { ...this.#item("in_progress"), content: [] };
+    this.#send({ type: "response.output_item.added", output_index: outputIndex, item });
+    this.#send({ type: "response.content_part.added", ...this.#place, part: messagePart("") });
+  }
+
+  push(delta: string): void {
+    if (delta === "") return;
+    this.#text += delta;
+    this.#send({ type: "response.output_text.delta", ...this.#place, delta, logprobs: [] });
+  }
+
+  close(status: ItemStatus): OutputMessage {
+    const item = this.#item(status);
+    const text = this.#text;
+    const { output_index } = this.#place;
+    this.#send({ type: "response.output_text.done", ...this.#place, text, logprobs: [] });
+    this.#send({ type: "response.content_part.done", ...this.#place, part: messagePart(text) });
+    this.#send({ type: "response.output_item.done", output_index, item });
+    return item;
+  }
+
+  #item(status: ItemStatus): OutputMessage {
+    const id = this.#place.item_id;
+    return { id, type: "message", role: "assistant", status, content: [messagePart(this.#text)] };
+  }
+}
+
+/** Raw thinking, as open models show it. */
+export class OpenReasoning implements OpenText {
+  readonly #send: Send;
+  readonly #place: PartPlace;
+  #text = "";
+
+  constructor(send: Send, outputIndex: number) {
+    this.#send = send;
+    this.#place = { item_id: randomId("rs"), output_index: outputIndex, content_index: 0 };
+    const item: OutputReasoning = { ...this.#item("in_progress"), content: [] };
+    this.#send({ type: "response.output_item.added", output_index: outputIndex, item });
+    this.#send({ type: "response.content_part.added", ...this.#place, part: thoughtPart("") });
+  }
+
+  push(delta: string): void {
+    if (delta === "") return;
+    this.#text += delta;
+    this.#send({ type: "response.reasoning_text.delta", ...this.#place, delta });
+  }
+
+  close(status: ItemStatus): OutputReasoning {
+    const item = this.#item(status);
+    const text = this.#text;
+    const { output_index } = this.#place;
+    this.#send({ type: "response.reasoning_text.done", ...this.#place, text });
+    this.#send({ type: "response.content_part.done", ...this.#place, part: thoughtPart(text) });
+    this.#send({ type: "response.output_item.done", output_index, item });
+    return item;
+  }
+
+  #item(status: ItemStatus): OutputReasoning {
+    const id = this.#place.item_id;
+    return { id, type: "reasoning", status, summary: [], content: [thoughtPart(this.#text)] };
+  }
+}
+
+function messagePart(text: string): OutputMessage["content"][number] {
+  return { type: "output_text", text, annotations: [], logprobs: [] };
+}
+
+function thoughtPart(text: string): OutputReasoning["content"][number] {
+  return { type: "reasoning_text", text };
+}

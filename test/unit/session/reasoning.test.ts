@@ -1,0 +1,161 @@
+import { describe, expect, it } from "vitest";
+import { ChatChunkEncoder, toChatCompletion } from "../../../src/protocol/chat-response.ts";
+import type { InputItem } from "../../../src/protocol/responses-types.ts";
+import { toChatMessages } from "../../../src/session/chat-messages.ts";
+import type { OutputEvent } from "../../../src/text/text-types.ts";
+import type { ScriptedTurn } from "./fake-endpoint.ts";
+import { createFixture, userMessage, weatherTool } from "./session-fixture.ts";
+
+const thinks = (delta: string): OutputEvent => ({ type: "reasoning", delta });
+const says = (delta: string): OutputEvent => ({ type: "text", delta });
+const CALL: readonly OutputEvent[] = [
+  { type: "call_start", name: "get_weather" },
+  { type: "call_arguments", delta: "{}" },
+  { type: "call_end" },
+];
+
+function script(...events: readonly OutputEvent[]): ScriptedTurn {
+  return { steps: events.map((event) => [event]), reasoningTokens: 3 };
+}
+
+async function runScript(turn: ScriptedTurn) {
+  const fixture = createFixture();
+  fixture.endpoint.script.push(turn);
+  return fixture.run({ callableTools: [weatherTool] });
+}
+
+describe("thinking in the output", () => {
+  it("is an item of its own in front of what it led to", async () => {
+    const { events, response } = await runScript(script(thinks("Hm"), thinks(", so"), says("Yes")));
+    expect(events.map(({ type }) => type)).toEqual([
+      "response.created",
+      "response.in_progress",
+      "response.output_item.added",
+      "response.content_part.added",
+      "response.reasoning_text.delta",
+      "response.reasoning_text.delta",
+      "response.reasoning_text.done",
+      "response.content_part.done",
+      "response.output_item.done",
+      "response.output_item.added",
+      "response.content_part.added",
+      "response.output_text.delta",
+      "response.output_text.done",
+      "response.content_part.done",
+      "response.output_item.done",
+      "response.completed",
+    ]);
+    const [added, part, delta] = events.slice(2);
+    expect(added).toMatchObject({
+      output_index: 0,
+      item: { type: "reasoning", status: "in_progress", summary: [], content: [] },
+    });
+    expect(part).toMatchObject({ part: { type: "reasoning_text", text: "" } });
+    expect(delta).toMatchObject({ content_index: 0, delta: "Hm" });
+    expect(response.output).toMatchObject([
+      {
+        id: expect.stringMatching(/^rs_/),
+        type: "reasoning",
+        status: "completed",
+        summary: [],
+        content: [{ type: "reasoning_text", text: "Hm, so" }],
+      },
+      { type: "message", content: [{ text: "Yes" }] },
+    ]);
+    expect(response.usage?.output_tokens_details).toEqual({ reasoning_tokens: 3 });
+  });
+
+  it("and calls may come in turns", async () => {
+    const { response } = await runScript(
+      script(thinks("a"), ...CALL, thinks("b"), ...CALL, ...CALL),
+    );
+    expect(response.output.map(({ type }) => type)).toEqual([
+      "reasoning",
+      "function_call",
+      "reasoning",
+      "function_call",
+      "function_call",
+    ]);
+  });
+
+  it("that the token cap cuts is incomplete", async () => {
+    const { events, response } = await runScript({ ...script(thinks("a")), finish: "length" });
+    expect(response.output).toMatchObject([{ type: "reasoning", status: "incomplete" }]);
+    expect(events.at(-1)?.type).toBe("response.incomplete");
+  });
+
+  it("is reasoning_content in Chat Completions", async () => {
+    const { events, response } = await runScript(script(thinks("a"), thinks("b"), says("c")));
+    const completion = toChatCompletion("chatcmpl_1", response);
+    expect(completion.choices[0]?.message).toMatchObject({ content: "c", reasoning_content: "ab" });
+    const encoder = new ChatChunkEncoder("chatcmpl_1", false);
+    const deltas = events.flatMap((event) => encoder.encode(event)).map((c) => c.choices[0]?.delta);
+    expect(deltas).toEqual([
+      { role: "assistant", content: "" },
+      { reasoning_content: "a" },
+      { reasoning_content: "b" },
+      { content: "c" },
+      {},
+    ]);
+  });
+});
+
+describe("thinking in the history", () => {
+  const thought = (text: string): InputItem => ({ type: "reasoning", text });
+  const answer: InputItem = {
+    type: "message",
+    role: "assistant",
+    content: [{ type: "output_text", text: "A" }],
+  };
+  const call = (id: string): InputItem => ({
+    type: "function_call",
+    call_id: id,
+    name: "f",
+    arguments: "{}",
+  });
+  const output = (id: string): InputItem => ({
+    type: "function_call_output",
+    call_id: id,
+    output: "r",
+  });
+
+  it("stays with the calls of the current turn", () => {
+    const items = [
+      userMessage("q"),
+      thought("a"),
+      call("1"),
+      call("2"),
+      output("1"),
+      output("2"),
+      thought("b"),
+      answer,
+      call("3"),
+    ];
+    expect(toChatMessages(null, items)).toMatchObject([
+      { role: "user" },
+      { role: "assistant", reasoning_content: "a", tool_calls: [{ id: "1" }, { id: "2" }] },
+      { role: "tool" },
+      { role: "tool" },
+      { role: "assistant", content: "A", reasoning_content: "b", tool_calls: [{ id: "3" }] },
+    ]);
+  });
+
+  it("is left out in front of the last user message", () => {
+    const messages = toChatMessages(null, [
+      userMessage("q"),
+      thought("a"),
+      answer,
+      userMessage("r"),
+    ]);
+    expect(messages.some((message) => "reasoning_content" in message)).toBe(false);
+  });
+
+  it("starts a new assistant message between calls", () => {
+    const messages = toChatMessages(null, [userMessage("q"), call("1"), thought("b"), call("2")]);
+    expect(messages).toMatchObject([
+      { role: "user" },
+      { tool_calls: [{ id: "1" }] },
+      { reasoning_content: "b", tool_calls: [{ id: "2" }] },
+    ]);
+  });
+});
