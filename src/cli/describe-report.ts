@@ -74,14 +74,17 @@ function describeTokenizer({ kind, pre, vocabulary, bos, endOfGeneration }: Toke
   ].join(", ");
 }
 
+/** `chatml, tools shown by the template, calls as hermes, thinking as think, rewrites thinking` */
 function describeTemplate(facts: TemplateFacts): string {
-  const { family, tools, thinking, dropsOldThinking, appendOnly } = facts;
-  const kept = dropsOldThinking ? "thinking, left out of earlier turns" : "thinking";
+  const { family, tools, calls, thinking, rewrites, failure } = facts;
+  if (failure !== null) return `${family}, does not render: ${failure}`;
+  const opened = thinking?.isOpenedByPrompt ? ", opened by the prompt" : "";
   return [
     family,
     TOOL_STYLES[tools],
-    thinking ? kept : "no thinking",
-    appendOnly ? "append-only" : "rewrites earlier turns",
+    `calls as ${calls}`,
+    thinking === null ? "no thinking" : `thinking as ${thinking.format}${opened}`,
+    rewrites.length === 0 ? "append-only" : `rewrites earlier ${rewrites.join(", ")}`,
   ].join(", ");
 }
 

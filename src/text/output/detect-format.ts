@@ -33,7 +33,7 @@ const THINKING_PATTERNS: readonly (readonly [format: ThinkingFormat, pattern: Re
   ["seed", /<seed:think>/],
   ["command-r7b", /<\|START_THINKING\|>/],
   ["apertus", /<\|inner_prefix\|>/],
-  ["granite", /<think>.*<response>/s],
+  ["granite", /<response><\/response>/],
   ["think", /<\/think>/],
 ];
 

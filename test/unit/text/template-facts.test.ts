@@ -14,13 +14,13 @@ function factsOf(chatTemplate: string): TemplateFacts {
 }
 
 test.each([
-  ["own-chatml.jinja", { family: "chatml", tools: "chatml", thinking: false, appendOnly: true }],
-  ["own-chatml-tools.jinja", { family: "chatml", tools: "own", dropsOldThinking: true }],
+  ["own-chatml.jinja", { family: "chatml", tools: "chatml", thinking: null, appendOnly: true }],
+  ["own-chatml-tools.jinja", { family: "chatml", tools: "own", rewrites: ["thinking"] }],
   ["own-header.jinja", { family: "llama3", tools: "own", appendOnly: true }],
-  ["own-turns.jinja", { family: "gemma", thinking: false, appendOnly: true }],
+  ["own-turns.jinja", { family: "gemma", thinking: null, appendOnly: true }],
   ["own-roles.jinja", { family: "granite", tools: "own" }],
-  ["own-harmony.jinja", { family: "harmony", thinking: true }],
-  ["own-inst.jinja", { family: "mistral", tools: "own", appendOnly: false }],
+  ["own-harmony.jinja", { family: "harmony", calls: "harmony" }],
+  ["own-inst.jinja", { family: "mistral", tools: "own", calls: "mistral", appendOnly: false }],
 ] as const)("%s is %o", (file, expected) => {
   expect(factsOf(readFileSync(path.join(GOLDEN, "chat", file), "utf8"))).toMatchObject(expected);
 });
