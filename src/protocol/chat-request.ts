@@ -10,7 +10,7 @@ import { parseSampling } from "./parse-sampling.ts";
 import { parseToolChoice } from "./parse-tool-choice.ts";
 import { checkNewName, parseCustom, parseFunction, toolArray } from "./parse-tools.ts";
 import { refuseLogitBias, refuseLogprobs, refuseSeveralChoices } from "./refused-fields.ts";
-import type { CallableTool, ResponsesRequest } from "./responses-types.ts";
+import { type CallableTool, REASONING_EFFORTS, type ResponsesRequest } from "./responses-types.ts";
 
 export interface ChatRequest {
   readonly request: ResponsesRequest;
@@ -23,7 +23,7 @@ export function parseChatRequest(value: unknown): ChatRequest {
   const body = new FieldReader(value, "");
   refuseUnsupported(body);
   const callableTools = parseChatTools(body);
-  const effort = body.string("reasoning_effort");
+  const effort = body.oneOf("reasoning_effort", REASONING_EFFORTS);
   return {
     request: {
       model: body.requiredString("model"),
@@ -35,6 +35,8 @@ export function parseChatRequest(value: unknown): ChatRequest {
       toolChoice: parseToolChoice(body, callableTools),
       parallelToolCalls: body.boolean("parallel_tool_calls") ?? true,
       textFormat: parseResponseFormat(body),
+      reasoningEffort: effort,
+      includesEncryptedReasoning: false,
       maxOutputTokens: parseMaxTokens(body),
       ...parseSampling(body),
       store: false,

@@ -29,6 +29,8 @@ export function parseCompletionRequest(value: unknown): CompletionRequest {
       toolChoice: { mode: "none" },
       parallelToolCalls: true,
       textFormat: parseResponseFormat(body),
+      reasoningEffort: undefined,
+      includesEncryptedReasoning: false,
       maxOutputTokens,
       ...parseSampling(body),
       store: false,

@@ -5,6 +5,7 @@
  */
 import { invalidRequest } from "./api-error.ts";
 import { FieldReader, invalidType, quote, unsupportedParameter } from "./field-reader.ts";
+import { decodeReasoning } from "./reasoning-blob.ts";
 import { MAX_CALL_ID_CHARS, MAX_INPUT_ITEMS, checkTextSize } from "./request-limits.ts";
 import type {
   FunctionCallItem,
@@ -181,7 +182,8 @@ function parseReasoning(item: FieldReader): ReasoningItem | undefined {
   const text = (item.array("content") ?? [])
     .map((part, index) => textField(new FieldReader(part, `${path}[${index}]`), "text"))
     .join("");
-  return text === "" ? undefined : { type: "reasoning", ...idOf(item), text };
+  const known = text === "" ? decodeReasoning(item.string("encrypted_content") ?? "") : text;
+  return known ? { type: "reasoning", ...idOf(item), text: known } : undefined;
 }
 
 /** Calls that another server ran itself: accepted, nothing of them is rendered. */

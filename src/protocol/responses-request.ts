@@ -15,7 +15,12 @@ import {
   MAX_METADATA_PAIRS,
   MAX_METADATA_VALUE_CHARS,
 } from "./request-limits.ts";
-import type { InputItem, ResponsesRequest } from "./responses-types.ts";
+import {
+  type InputItem,
+  REASONING_EFFORTS,
+  type ReasoningEffort,
+  type ResponsesRequest,
+} from "./responses-types.ts";
 
 /** Fields that exist on one transport only: `stream` on HTTP, `generate` on WebSocket. */
 export type RequestTransport = "http" | "ws";
@@ -41,6 +46,8 @@ export function parseResponsesRequest(
     toolChoice: parseToolChoice(body, tools.callableTools),
     parallelToolCalls: body.boolean("parallel_tool_calls") ?? true,
     textFormat: parseTextFormat(body),
+    reasoningEffort: parseReasoning(body),
+    includesEncryptedReasoning: parseInclude(body).has(ENCRYPTED_REASONING),
     maxOutputTokens:
       body.integer("max_output_tokens", { min: 1, max: Number.MAX_SAFE_INTEGER }) ?? null,
     ...parseSampling(body),
@@ -86,8 +93,9 @@ function refuseUnsupported(body: FieldReader): void {
   }
 }
 
+const ENCRYPTED_REASONING = "reasoning.encrypted_content";
 const INCLUDE_VALUES: ReadonlySet<unknown> = new Set([
-  "reasoning.encrypted_content",
+  ENCRYPTED_REASONING,
   "message.output_text.logprobs",
   "message.input_image.image_url",
   "web_search_call.results",
@@ -97,7 +105,6 @@ const INCLUDE_VALUES: ReadonlySet<unknown> = new Set([
   "code_interpreter_call.outputs",
 ]);
 
-const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 const SUMMARIES = ["auto", "concise", "detailed"] as const;
 const TIERS = ["auto", "default", "flex", "scale", "priority", "fast", "ultrafast"] as const;
 
@@ -122,27 +129,27 @@ function parseEcho(body: FieldReader): Readonly<Record<string, unknown>> {
   body.oneOf("prompt_cache_retention", ["in_memory", "24h"]);
   body.oneOf("service_tier", TIERS);
   body.object("stream_options")?.boolean("include_obfuscation");
-  checkInclude(body);
-  checkReasoning(body);
   return Object.fromEntries(
     ECHOED.filter((name) => body.has(name)).map((name) => [name, body.value(name)]),
   );
 }
 
-function checkInclude(body: FieldReader): void {
-  (body.array("include") ?? []).forEach((value, index) => {
+function parseInclude(body: FieldReader): ReadonlySet<unknown> {
+  const values = body.array("include") ?? [];
+  values.forEach((value, index) => {
     if (INCLUDE_VALUES.has(value)) return;
     const shown = typeof value === "string" ? quote(value) : typeof value;
     throw body.invalid(`include[${index}]`, `has no known value: ${shown}`);
   });
+  return new Set(values);
 }
 
-function checkReasoning(body: FieldReader): void {
+function parseReasoning(body: FieldReader): ReasoningEffort | undefined {
   const reasoning = body.object("reasoning");
-  reasoning?.oneOf("effort", EFFORTS);
   reasoning?.oneOf("summary", SUMMARIES);
   reasoning?.oneOf("generate_summary", SUMMARIES);
   reasoning?.oneOf("context", ["auto", "current_turn", "all_turns"]);
+  return reasoning?.oneOf("effort", REASONING_EFFORTS);
 }
 
 function parseMetadata(body: FieldReader): Readonly<Record<string, string>> {

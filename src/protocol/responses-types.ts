@@ -91,6 +91,17 @@ export type TextFormat =
       readonly path: string;
     };
 
+export const REASONING_EFFORTS = [
+  "none",
+  "minimal",
+  "low",
+  "medium",
+  "high",
+  "xhigh",
+  "max",
+] as const;
+export type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
+
 export interface ResponsesRequest {
   readonly model: string;
   readonly input: readonly InputItem[];
@@ -103,6 +114,10 @@ export interface ResponsesRequest {
   readonly toolChoice: ToolChoice;
   readonly parallelToolCalls: boolean;
   readonly textFormat: TextFormat;
+  /** undefined: as the model's template has it. */
+  readonly reasoningEffort: ReasoningEffort | undefined;
+  /** Reasoning items carry a copy of their text for clients that send only opaque ones back. */
+  readonly includesEncryptedReasoning: boolean;
   readonly maxOutputTokens: number | null;
   /** undefined: the model's default. */
   readonly temperature: number | undefined;
@@ -145,6 +160,8 @@ export interface OutputReasoning {
   readonly status: ItemStatus;
   readonly summary: readonly never[];
   readonly content: readonly { readonly type: "reasoning_text"; readonly text: string }[];
+  /** Only where the request asked for it, once the item is done. */
+  readonly encrypted_content?: string;
 }
 
 export interface OutputFunctionCall {

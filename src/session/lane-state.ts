@@ -3,16 +3,17 @@
  * Immutable but for the live sequence, which at most one continuation takes over.
  */
 import type { EngineEndpoint, SequenceRef } from "../engine/endpoint.ts";
-import type { CallableTool, InputItem } from "../protocol/responses-types.ts";
+import type { CallableTool, InputItem, ReasoningEffort } from "../protocol/responses-types.ts";
 import type { RenderedText } from "../text/text-types.ts";
 import type { TokenList } from "./token-list.ts";
 
-/** What stands before the items in the prompt, and the date the template was given. */
+/** What stands before the items in the prompt, and the variables that the template was given. */
 export interface PromptHead {
   readonly instructions: string | null;
   readonly tools: readonly CallableTool[];
   /** Frozen when the chain starts. */
   readonly date: Date;
+  readonly reasoningEffort: ReasoningEffort | undefined;
 }
 
 /** `none`: a warmup. `cut`: part of the output was dropped, its tokens do not match its items. */

@@ -3,14 +3,21 @@
  * an item keeps its id in every event and in the final output. A call is announced as done only
  * when it is whole, since clients run it at that moment; a half one is dropped.
  */
-import type { ItemStatus, OutputItem, ResponseEventBody } from "../protocol/responses-types.ts";
+import type {
+  ItemStatus,
+  OutputItem,
+  ResponseEventBody,
+  ResponsesRequest,
+} from "../protocol/responses-types.ts";
 import type { OutputEvent } from "../text/text-types.ts";
 import { type OpenCall, OpenCustomCall, OpenFunctionCall } from "./call-items.ts";
 import { OpenMessage, OpenReasoning, type OpenText } from "./text-items.ts";
 
 export class OutputItems {
   readonly #send: (body: ResponseEventBody) => void;
+  /** Tools whose calls carry a text instead of JSON arguments. */
   readonly #customNames: ReadonlySet<string>;
+  readonly #includesEncryptedReasoning: boolean;
   readonly #items: OutputItem[] = [];
   #text: OpenText | undefined;
   #call: OpenCall | undefined;
@@ -19,10 +26,14 @@ export class OutputItems {
   #heldText = "";
   #hasDroppedCall = false;
 
-  /** @param customNames tools whose calls carry a text instead of JSON arguments */
-  constructor(send: (body: ResponseEventBody) => void, customNames: ReadonlySet<string>) {
+  constructor(
+    send: (body: ResponseEventBody) => void,
+    request: Pick<ResponsesRequest, "callableTools" | "includesEncryptedReasoning">,
+  ) {
     this.#send = send;
-    this.#customNames = customNames;
+    const customTools = request.callableTools.filter((tool) => tool.type === "custom");
+    this.#customNames = new Set(customTools.map(({ name }) => name));
+    this.#includesEncryptedReasoning = request.includesEncryptedReasoning;
   }
 
   /** Items finished so far. */
@@ -83,7 +94,11 @@ export class OutputItems {
   #pushReasoning(delta: string): void {
     if (!(this.#text instanceof OpenReasoning)) {
       this.#closeOpen("completed");
-      this.#text = new OpenReasoning(this.#send, this.#nextIndex++);
+      this.#text = new OpenReasoning(
+        this.#send,
+        this.#nextIndex++,
+        this.#includesEncryptedReasoning,
+      );
     }
     this.#text.push(delta);
   }

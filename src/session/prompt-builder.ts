@@ -162,11 +162,13 @@ export class PromptBuilder {
     // Not even the head can be warmed without a message: templates put the first one into it.
     if (messages.length === 0 && !addGenerationPrompt) return "" as RenderedText;
     const tools = toChatTools(head.tools);
-    return this.template.render(messages, { tools, addGenerationPrompt, date: head.date });
+    const { date, reasoningEffort } = head;
+    return this.template.render(messages, { tools, addGenerationPrompt, date, reasoningEffort });
   }
 }
 
 function rewriteReason(parent: PromptHead, next: PromptHead): MissReason {
+  if (parent.reasoningEffort !== next.reasoningEffort) return "template";
   if (JSON.stringify(parent.tools) !== JSON.stringify(next.tools)) return "tools";
   if (parent.instructions !== next.instructions) return "instructions";
   return "history_rewrite";

@@ -31,9 +31,7 @@ export class ResponseEmitter {
     this.#identity = identity;
     this.#clock = clock;
     this.#emit = emit;
-    const { callableTools } = identity.request;
-    const customNames = callableTools.filter((t) => t.type === "custom").map((t) => t.name);
-    this.#output = new OutputItems((body) => this.#send(body), new Set(customNames));
+    this.#output = new OutputItems((body) => this.#send(body), identity.request);
   }
 
   get isCreated(): boolean {

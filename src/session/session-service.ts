@@ -97,7 +97,12 @@ class Session implements SessionService {
     const { metrics, textModel, endpoint, clock } = this.#options;
     const prepared = {
       request,
-      head: { instructions: null, tools: [], date: new Date(clock.unixSeconds() * 1000) },
+      head: {
+        instructions: null,
+        tools: [],
+        date: new Date(clock.unixSeconds() * 1000),
+        reasoningEffort: undefined,
+      },
       items: [],
       prompt: await rawPrompt(prompt, textModel, endpoint.info.vocab),
       parent: undefined,
@@ -144,9 +149,9 @@ class Session implements SessionService {
       throw invalidRequest("unsupported_parameter", message, "model");
     }
     const parent = this.#resolveParent(request, context);
-    const { instructions, callableTools: tools, generate } = request;
+    const { instructions, callableTools: tools, reasoningEffort, generate } = request;
     const date = parent?.head.date ?? new Date(this.#options.clock.unixSeconds() * 1000);
-    const head = { instructions, tools, date };
+    const head = { instructions, tools, date, reasoningEffort };
     const items = extendContext(parent?.items ?? [], request.input);
     const { tenant } = context;
     const addGenerationPrompt = generate;

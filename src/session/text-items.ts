@@ -3,6 +3,7 @@
  * streams. An open item says what it gets; closing it gives the finished item.
  */
 import { randomId } from "../base/random-id.ts";
+import { encodeReasoning } from "../protocol/reasoning-blob.ts";
 import type {
   ItemStatus,
   OutputItem,
@@ -64,10 +65,13 @@ export class OpenMessage implements OpenText {
 export class OpenReasoning implements OpenText {
   readonly #send: Send;
   readonly #place: PartPlace;
+  readonly #isEncrypted: boolean;
   #text = "";
 
-  constructor(send: Send, outputIndex: number) {
+  /** @param isEncrypted the finished item has its text once more, opaque */
+  constructor(send: Send, outputIndex: number, isEncrypted: boolean) {
     this.#send = send;
+    this.#isEncrypted = isEncrypted;
     this.#place = { item_id: randomId("rs"), output_index: outputIndex, content_index: 0 };
     const item: OutputReasoning = { ...this.#item("in_progress"), content: [] };
     this.#send({ type: "response.output_item.added", output_index: outputIndex, item });
@@ -81,8 +85,11 @@ export class OpenReasoning implements OpenText {
   }
 
   close(status: ItemStatus): OutputReasoning {
-    const item = this.#item(status);
     const text = this.#text;
+    const item = {
+      ...this.#item(status),
+      ...(this.#isEncrypted && { encrypted_content: encodeReasoning(text) }),
+    };
     const { output_index } = this.#place;
     this.#send({ type: "response.reasoning_text.done", ...this.#place, text });
     this.#send({ type: "response.content_part.done", ...this.#place, part: thoughtPart(text) });

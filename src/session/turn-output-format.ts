@@ -11,8 +11,10 @@ import { textParameters } from "../text/output/tool-parameters.ts";
 import type { ChatTemplate } from "../text/text-types.ts";
 import type { Turn } from "./turn.ts";
 
+type PromptText = Pick<Turn["prompt"], "text">;
+
 export function outputFormatOf(
-  { request, prompt }: Pick<Turn, "request" | "prompt">,
+  { request, prompt }: { readonly request: Turn["request"]; readonly prompt: PromptText },
   { toolFormat, thinkingFormat }: Pick<ChatTemplate, "toolFormat" | "thinkingFormat">,
 ): OutputFormat | undefined {
   const tools = offeredTools(request);
@@ -28,7 +30,7 @@ export function outputFormatOf(
 function thinkingStart(
   { textFormat }: Turn["request"],
   format: ThinkingFormat,
-  { text }: Turn["prompt"],
+  { text }: PromptText,
 ): ThinkingStart {
   const start = startOfThinking(format, text);
   return start === "closed" && textFormat.type !== "text" ? "bare" : start;

@@ -158,6 +158,7 @@ class ModelChatTemplate implements ChatTemplate {
       tools: tools.length > 0 || traits.needsToolList ? tools : null,
       documents: null,
       add_generation_prompt: options.addGenerationPrompt,
+      ...thinkingVariables(options.reasoningEffort),
     };
     return program.render(variables, options.date) as RenderedText;
   }
@@ -167,7 +168,7 @@ class ModelChatTemplate implements ChatTemplate {
     const callId = (id: string): string =>
       this.#guard.guard(traits.needsShortCallIds ? shortCallId(id) : id);
     const guarded = {
-      ...(this.#guard.guardJson(definedOnly(texts)) as object),
+      ...(this.#guard.guardJson(definedOnly(this.#withThinking(texts, calls))) as object),
       ...(resultOf !== undefined && { tool_call_id: callId(resultOf) }),
     };
     if (!calls || calls.length === 0) return { role, ...guarded };
@@ -180,6 +181,16 @@ class ModelChatTemplate implements ChatTemplate {
       },
     }));
     return { role, ...guarded, tool_calls: toolCalls };
+  }
+
+  /** Harmony's templates have a name of their own for it, and refuse it beside text and calls. */
+  #withThinking(
+    texts: Pick<ChatMessage, "content" | "reasoning_content">,
+    calls: ChatMessage["tool_calls"],
+  ): object {
+    const { content, reasoning_content: thinking } = texts;
+    const isRefused = content !== "" && calls !== undefined;
+    return this.thinkingFormat !== "harmony" || isRefused ? texts : { ...texts, thinking };
   }
 
   #templateArguments(text: string, traits: TemplateTraits): unknown {
@@ -196,6 +207,24 @@ class ModelChatTemplate implements ChatTemplate {
         : declared;
     return { type, function: this.#guard.guardJson(definedOnly(whole)) };
   }
+}
+
+const EFFORT_LEVELS: Readonly<Record<string, string>> = {
+  minimal: "low",
+  low: "low",
+  medium: "medium",
+  high: "high",
+  xhigh: "high",
+  max: "high",
+};
+
+/** The names that templates have for the switch and for the level. */
+function thinkingVariables(effort: string | undefined): object {
+  if (effort === undefined) return {};
+  const isOn = effort !== "none";
+  const level = EFFORT_LEVELS[effort];
+  const thinking = { enable_thinking: isOn, thinking: isOn };
+  return level === undefined ? thinking : { ...thinking, reasoning_effort: level };
 }
 
 /** The last nine letters and digits: ids differ at their ends. */

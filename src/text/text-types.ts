@@ -38,6 +38,8 @@ export interface RenderOptions {
   readonly addGenerationPrompt: boolean;
   /** Frozen when a lane starts, so that a session over midnight keeps its prefix. */
   readonly date: Date;
+  /** How much the model should think: "none", "low", ...; undefined: as the template has it. */
+  readonly reasoningEffort?: string | undefined;
 }
 
 /**

@@ -185,11 +185,11 @@ function taggedParameter(
 /** With its closing tag, which ends it. */
 function taggedText(form: TaggedForm, schema: unknown): GrammarSpec | undefined {
   if (!isFreeText(schema)) return undefined;
-  const close = valueClose(form);
   const values = textValues(schema);
-  if (values === undefined) return { text_until: close };
+  // The parser ends the value at the tag, whether a line break stands in front or not.
+  if (values === undefined) return { text_until: form.parameterClose };
   if (values.some((value) => value.includes(form.parameterClose))) return undefined;
-  return sequence(choice(values.map(literal)), marker(close));
+  return sequence(choice(values.map(literal)), marker(valueClose(form)));
 }
 
 function valueClose({ isPadded, parameterClose }: TaggedForm): string {

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { OMITTED_PART_TEXT } from "../../../src/protocol/parse-items.ts";
+import { decodeReasoning, encodeReasoning } from "../../../src/protocol/reasoning-blob.ts";
 import { parseResponsesRequest } from "../../../src/protocol/responses-request.ts";
 import { testDataFolder } from "../../fixture-models.ts";
 import { outcomeOf } from "./outcome-of.ts";
@@ -30,6 +31,8 @@ describe("defaults", () => {
       toolChoice: { mode: "auto" },
       parallelToolCalls: true,
       textFormat: { type: "text" },
+      reasoningEffort: undefined,
+      includesEncryptedReasoning: false,
       maxOutputTokens: null,
       temperature: undefined,
       topP: undefined,
@@ -132,6 +135,23 @@ describe("items", () => {
       { type: "function_call_output", call_id: "c", output: `see\n${OMITTED_PART_TEXT}` },
     ]);
   });
+
+  test("the effort of reasoning and its opaque copy can be asked for", () => {
+    expect(
+      parse({ reasoning: { effort: "none" }, include: ["reasoning.encrypted_content"] }),
+    ).toMatchObject({ reasoningEffort: "none", includesEncryptedReasoning: true });
+  });
+
+  test.each(["", "So: naïve 🐚\n", "x".repeat(999)])(
+    "an opaque copy of reasoning is read back",
+    (text) => {
+      const blob = encodeReasoning(text);
+      expect(decodeReasoning(blob)).toBe(text);
+      expect(decodeReasoning(blob.slice(1))).toBeUndefined();
+      const item = { type: "reasoning", summary: [], content: null, encrypted_content: blob };
+      expect(parseItems(item)).toEqual(text === "" ? [] : [{ type: "reasoning", text }]);
+    },
+  );
 
   test("reasoning keeps raw text only; a blob that only its maker can read is dropped", () => {
     const content = [{ type: "reasoning_text", text: "think" }];

@@ -20,7 +20,7 @@ export function makeLane(
     responseId,
     tenant,
     streamId: undefined,
-    head: { instructions: null, tools: [], date: new Date(0) },
+    head: { instructions: null, tools: [], date: new Date(0), reasoningEffort: undefined },
     items: [],
     promptText: text as RenderedText,
     tokens: TokenList.from(new Int32Array()),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ChatChunkEncoder, toChatCompletion } from "../../../src/protocol/chat-response.ts";
+import { decodeReasoning } from "../../../src/protocol/reasoning-blob.ts";
 import type { InputItem } from "../../../src/protocol/responses-types.ts";
 import { toChatMessages } from "../../../src/session/chat-messages.ts";
 import type { OutputEvent } from "../../../src/text/text-types.ts";
@@ -82,6 +83,15 @@ describe("thinking in the output", () => {
     const { events, response } = await runScript({ ...script(thinks("a")), finish: "length" });
     expect(response.output).toMatchObject([{ type: "reasoning", status: "incomplete" }]);
     expect(events.at(-1)?.type).toBe("response.incomplete");
+  });
+
+  it("has an opaque copy where the request asks for one", async () => {
+    const fixture = createFixture();
+    fixture.endpoint.script.push(script(thinks("a"), says("b")));
+    const { response } = await fixture.run({ includesEncryptedReasoning: true });
+    const [item] = response.output;
+    const blob = item?.type === "reasoning" ? item.encrypted_content : undefined;
+    expect(decodeReasoning(blob ?? "")).toBe("a");
   });
 
   it("is reasoning_content in Chat Completions", async () => {

@@ -27,6 +27,8 @@ export function makeRequest(overrides: Partial<ResponsesRequest> = {}): Response
     toolChoice: { mode: "auto" },
     parallelToolCalls: true,
     textFormat: { type: "text" },
+    reasoningEffort: undefined,
+    includesEncryptedReasoning: false,
     maxOutputTokens: null,
     temperature: undefined,
     topP: undefined,

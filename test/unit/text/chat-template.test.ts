@@ -234,6 +234,18 @@ describe("errors and dates", () => {
     },
   );
 
+  test("the effort of thinking reaches the template by its usual names", () => {
+    const template = templateOf(
+      "{% if enable_thinking is defined %}{{ enable_thinking }} {{ thinking }} {% endif %}" +
+        "{{ reasoning_effort if reasoning_effort is defined else 'own' }}",
+    );
+    const withEffort = (reasoningEffort?: string): string =>
+      template.render([say("user", "q")], { ...OPTIONS, reasoningEffort });
+    expect(withEffort()).toBe("own");
+    expect(withEffort("none")).toBe("false false own");
+    expect(withEffort("xhigh")).toBe("true true high");
+  });
+
   test("strftime_now tells the date of the lane", () => {
     const dated = templateOf("{{ strftime_now('%d %B %Y, %H:%M') }}");
     const date = new Date("2025-01-02T03:04:05Z");
