@@ -74,6 +74,9 @@ ExprPtr marker(std::string text);
 ExprPtr match(std::shared_ptr<const ByteDfa> dfa, UnitBounds bounds = {});
 ExprPtr text(std::string until, std::vector<std::string> excluding);
 ExprPtr sequence(std::vector<ExprPtr> parts);
+/// One after the other, as a sequence of as few parts as it takes: sequences among them are
+/// dissolved, neighbouring literals joined.
+ExprPtr concatenation(const std::vector<ExprPtr>& parts);
 ExprPtr choice(std::vector<ExprPtr> options);
 ExprPtr repeat(ExprPtr part, uint32_t min, uint32_t max);
 ExprPtr optional(ExprPtr part);
