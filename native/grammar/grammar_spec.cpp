@@ -11,6 +11,7 @@
 #include "base/json_tree.h"
 #include "grammar/encoded_dfa.h"
 #include "grammar/json_schema.h"
+#include "grammar/lark.h"
 #include "grammar/regex.h"
 
 namespace wl::grammar {
@@ -40,7 +41,7 @@ class SpecReader {
     Reader read;
     std::array<std::string_view, 2> options;  // keys that may stand beside it
   };
-  static const std::array<Form, 9> kForms;
+  static const std::array<Form, 10> kForms;
 
   Result<ExprPtr> expr_of(const JsonTree& spec) {
     if (!spec.is(Kind::kObject)) return malformed("must be an object");
@@ -151,6 +152,12 @@ class SpecReader {
     return match(std::make_shared<const ByteDfa>(encoded_dfa(dfa.value())));
   }
 
+  Result<ExprPtr> read_lark(const JsonTree&, const JsonTree& value) {
+    const auto definition = string_of("lark", value);
+    if (!definition.ok()) return definition.error();
+    return lark_expr(definition.value(), &grammar_);
+  }
+
   static Result<std::vector<std::string>> excluded_of(const JsonTree& spec) {
     std::vector<std::string> excluding;
     const JsonTree* value = spec.find("excluding");
@@ -183,7 +190,7 @@ class SpecReader {
   Grammar grammar_;
 };
 
-const std::array<SpecReader::Form, 9> SpecReader::kForms = {{
+const std::array<SpecReader::Form, 10> SpecReader::kForms = {{
     {"literal", &SpecReader::read_literal, {}},
     {"marker", &SpecReader::read_marker, {}},
     {"sequence", &SpecReader::read_sequence, {}},
@@ -191,6 +198,7 @@ const std::array<SpecReader::Form, 9> SpecReader::kForms = {{
     {"repeat", &SpecReader::read_repeat, {"min", "max"}},
     {"json_schema", &SpecReader::read_json_schema, {"whitespace", "name"}},
     {"regex", &SpecReader::read_regex, {}},
+    {"lark", &SpecReader::read_lark, {}},
     {"text_until", &SpecReader::read_text_until, {"excluding"}},
     {"text", &SpecReader::read_text, {"excluding"}},
 }};

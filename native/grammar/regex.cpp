@@ -95,12 +95,16 @@ class Builder {
 
 }  // namespace
 
+Result<CharDfa> regex_dfa(const RegexNode& regex, RegexOptions::Scope scope) {
+  const auto nfa = Builder().run(regex, scope);
+  if (!nfa.ok()) return nfa.error();
+  return determinize(nfa.value());
+}
+
 Result<CharDfa> parse_regex(std::string_view pattern, RegexOptions options) {
   const auto syntax = parse_regex_syntax(pattern, options);
   if (!syntax.ok()) return syntax.error();
-  const auto nfa = Builder().run(syntax.value(), options.scope);
-  if (!nfa.ok()) return nfa.error();
-  return determinize(nfa.value());
+  return regex_dfa(syntax.value(), options.scope);
 }
 
 }  // namespace wl::grammar

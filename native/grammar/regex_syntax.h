@@ -25,4 +25,7 @@ struct RegexNode {
 /// Errors: ERR_GRAMMAR: malformed or not supported. Groups nest to a bounded depth.
 Result<RegexNode> parse_regex_syntax(std::string_view pattern, const RegexOptions& options);
 
+/// The strings that match. Errors: ERR_GRAMMAR, too large.
+Result<CharDfa> regex_dfa(const RegexNode& regex, RegexOptions::Scope scope);
+
 }  // namespace wl::grammar
