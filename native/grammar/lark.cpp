@@ -263,7 +263,7 @@ class Compiler {
       }
     }
     auto regex = parse_regex_syntax(node.text, options);
-    const std::string what = "/" + escape_bytes(node.text) + "/ ";
+    const std::string what = quote_bytes(node.text) + " ";
     if (!regex.ok()) return lark_error(node.line, what + regex.error().message);
     if (has_anchor(regex.value())) {
       return lark_error(node.line, what + "has an anchor, which is not supported");

@@ -64,7 +64,7 @@ class Parser {
       syntax_.ignored.push_back(std::move(ignored));
       return expect_line_end();
     }
-    return error("%" + escape_bytes(name) + " is not supported");
+    return error(quote_bytes(name) + " is no directive that is supported");
   }
 
   /// `common.LF`, `common.LF -> NL` or `common (LF, INT)`.

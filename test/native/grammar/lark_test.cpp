@@ -132,7 +132,7 @@ WL_TEST("a Lark grammar that is wrong or not supported is refused with its line"
       {"start: /^a/", "anchor"},
       {"start: /(?=a)/", "look-ahead"},
       {"start: /a/x", "flag x"},
-      {"%declare A\nstart: A", "%declare"},
+      {"%declare A\nstart: A", "\"declare\""},
       {"%import other.A\nstart: A", "only terminals of common"},
       {"%import common.NONE\nstart: NONE", "has no \"NONE\""},
       {"start: \"b\"..\"a\"", "two characters"},
