@@ -11,6 +11,13 @@
 //     sub-scales      two bytes a row, see SubScale
 //     nibble quants   256 bytes: for g in 0..7 (4 inputs): 32 bytes, byte j = row j / 2,
 //                     low nibble = input 4g + j % 2, high nibble = input 4g + 2 + j % 2
+//     six-bit quants  384 bytes: for each half (16 inputs) three runs w0, w1, w2 of 32 words, word
+//     j
+//                     of each = row j / 2. With k the half's first input plus j % 2:
+//                       w0  bits 0..5: input k       10..15: input k + 2    6..9: low 4 of k + 12
+//                       w1  bits 0..5: input k + 4   10..15: input k + 6    6..9: low 4 of k + 14
+//                       w2  bits 0..5: input k + 8   10..15: input k + 10   6..7: high 2 of k + 12
+//                                                                           8..9: high 2 of k + 14
 //     byte quants     512 bytes: for g in 0..15 (2 inputs): 32 bytes, byte j = row j / 2,
 //                     input 2g + j % 2
 //
@@ -21,7 +28,7 @@
 //
 // Integer dots of a record are exact in 32 bits: |q_x| <= 16383 and 32 inputs, so the largest are
 //   bytes, tables     16383 * 128 * 32             = 67,104,768
-//   kByteSubScale     16383 * 32 * 16 * 128 * 2    = 2,147,352,576, 131,071 below 2^31
+//   kSixBitSubScale   16383 * 32 * 16 * 128 * 2    = 2,147,352,576, 131,071 below 2^31
 //   nibbles           16383 * 15 * 32; with sub-scales 16383 * 4 * 16 * 32 * 2 or less
 //   sub-minimums      15 * 16383 * 16 * 2          = 7,863,840, exact as float32 too
 
@@ -43,7 +50,7 @@ enum class WeightForm : uint8_t {
   kByte,               // Q8_0, Q5_0: f16 scale, signed q
   kByteMin,            // Q5_1: f16 scale, f16 min
   kByteBlockScale,     // Q5_K: as kNibbleBlockScale
-  kByteSubScale,       // Q6_K: f16 scale, signed 8-bit sub-scale for each 16 inputs
+  kSixBitSubScale,     // Q6_K: f16 scale, signed 8-bit sub-scale for each 16 inputs, q - 32
   kNibbleSubScale,     // Q3_K: f16 scale, signed 8-bit sub-scales, q - 4
   kNibbleSubScaleMin,  // Q2_K: f16 scale and min, 4-bit sub-scales and sub-minimums
   kNibbleIq4,          // IQ4_NL, IQ4_XS: f32 scale, q through quant::kIq4Values
@@ -59,13 +66,16 @@ enum class SubScale : uint8_t {
   kScaleMin,  // of each half; low nibble: sub-scale, high nibble: sub-minimum
 };
 
+/// Bits of the stored integers.
+enum class Quants : uint8_t { kNone = 0, kNibble = 4, kSixBit = 6, kByte = 8 };
+
 /// Byte layout of one record of a form. Offsets are from the record's start.
 struct RecordLayout {
   int inputs;       // inputs covered: 1 (float forms) or 32
   int scale_bytes;  // per row: 2 (f16), 4 (f32), 0 for float forms
   bool has_min;
   SubScale sub_scale;
-  bool is_nibble;
+  Quants quants;
   constexpr bool has_half_scales() const {
     return sub_scale == SubScale::kSigned || sub_scale == SubScale::kScaleMin;
   }
@@ -81,28 +91,28 @@ constexpr RecordLayout record_layout(WeightForm form) {
     case WeightForm::kF32:
     case WeightForm::kF16:
     case WeightForm::kBF16:
-      return {1, 0, false, SubScale::kNone, false};
+      return {1, 0, false, SubScale::kNone, Quants::kNone};
     case WeightForm::kNibble:
-      return {kBlockInputs, 2, false, SubScale::kNone, true};
+      return {kBlockInputs, 2, false, SubScale::kNone, Quants::kNibble};
     case WeightForm::kNibbleMin:
-      return {kBlockInputs, 2, true, SubScale::kNone, true};
+      return {kBlockInputs, 2, true, SubScale::kNone, Quants::kNibble};
     case WeightForm::kNibbleBlockScale:
-      return {kBlockInputs, 2, true, SubScale::kBlock, true};
+      return {kBlockInputs, 2, true, SubScale::kBlock, Quants::kNibble};
     case WeightForm::kByte:
-      return {kBlockInputs, 2, false, SubScale::kNone, false};
+      return {kBlockInputs, 2, false, SubScale::kNone, Quants::kByte};
     case WeightForm::kByteMin:
-      return {kBlockInputs, 2, true, SubScale::kNone, false};
+      return {kBlockInputs, 2, true, SubScale::kNone, Quants::kByte};
     case WeightForm::kByteBlockScale:
-      return {kBlockInputs, 2, true, SubScale::kBlock, false};
-    case WeightForm::kByteSubScale:
-      return {kBlockInputs, 2, false, SubScale::kSigned, false};
+      return {kBlockInputs, 2, true, SubScale::kBlock, Quants::kByte};
+    case WeightForm::kSixBitSubScale:
+      return {kBlockInputs, 2, false, SubScale::kSigned, Quants::kSixBit};
     case WeightForm::kNibbleSubScale:
-      return {kBlockInputs, 2, false, SubScale::kSigned, true};
+      return {kBlockInputs, 2, false, SubScale::kSigned, Quants::kNibble};
     case WeightForm::kNibbleSubScaleMin:
-      return {kBlockInputs, 2, true, SubScale::kScaleMin, true};
+      return {kBlockInputs, 2, true, SubScale::kScaleMin, Quants::kNibble};
     case WeightForm::kNibbleIq4:
     case WeightForm::kNibbleFp4:
-      return {kBlockInputs, 4, false, SubScale::kNone, true};
+      return {kBlockInputs, 4, false, SubScale::kNone, Quants::kNibble};
   }
   return {};
 }
@@ -113,7 +123,7 @@ constexpr int record_bytes(WeightForm form) {
   if (form == WeightForm::kF32) return 4 * kPanelRows;
   if (!is_quantized(form)) return 2 * kPanelRows;
   const RecordLayout layout = record_layout(form);
-  return layout.quant_offset() + kPanelRows * kBlockInputs / (layout.is_nibble ? 2 : 1);
+  return layout.quant_offset() + kPanelRows * kBlockInputs * static_cast<int>(layout.quants) / 8;
 }
 
 /// A packed matrix [rows, cols]; the bytes belong to whoever packed it.

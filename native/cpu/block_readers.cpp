@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "cpu/nibble_values.h"
+#include "cpu/quant_values.h"
 #include "quant/dequantize.h"
 #include "quant/iq4_nl.h"
 #include "quant/iq4_xs.h"
@@ -135,7 +135,8 @@ RowBlock read_q6_k(const uint8_t* row, int b) {
   put(out.scale, block.d);
   std::memcpy(out.sub_scale, block.scales + 8 * n + 2 * g, sizeof(out.sub_scale));
   for (int l = 0; l < kBlockInputs; ++l) {
-    out.q[l] = static_cast<int8_t>(quant::q6_k_value(block, n, g, l));
+    out.q[l] = static_cast<int8_t>(quant::q6_k_value(block, n, g, l) +
+                                   quant_centre(WeightForm::kSixBitSubScale));
   }
   return out;
 }
@@ -162,7 +163,7 @@ RowBlock read_q3_k(const uint8_t* row, int b) {
   }
   for (int l = 0; l < kBlockInputs; ++l) {
     out.q[l] = static_cast<int8_t>(quant::q3_k_value(block, j, l) +
-                                   nibble_centre(WeightForm::kNibbleSubScale));
+                                   quant_centre(WeightForm::kNibbleSubScale));
   }
   return out;
 }

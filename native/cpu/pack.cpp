@@ -11,11 +11,37 @@ namespace wl::cpu {
 
 using backend::kBlockInputs;
 using backend::kPanelRows;
+using backend::Quants;
 using backend::RecordLayout;
 using backend::WeightForm;
 using backend::WeightSource;
 
 namespace {
+
+void put_nibbles(const int8_t* q, uint8_t* out) {
+  for (int k = 0; k < kBlockInputs; ++k) {
+    out[k / 4 * 32 + k % 2] |= static_cast<uint8_t>(q[k] << (k % 4 < 2 ? 0 : 4));
+  }
+}
+
+void put_six_bits(const int8_t* q, uint8_t* out) {
+  for (int half = 0; half < 2; ++half) {
+    for (int parity = 0; parity < 2; ++parity) {
+      const int8_t* first = q + 16 * half + parity;  // every other input from here
+      const int k12 = first[12], k14 = first[14];
+      const int middle[3] = {k12 & 15, k14 & 15, k12 >> 4 | k14 >> 4 << 2};
+      for (int run = 0; run < 3; ++run) {
+        const int bits = first[4 * run] | middle[run] << 6 | first[4 * run + 2] << 10;
+        const uint16_t word = static_cast<uint16_t>(bits);
+        std::memcpy(out + (3 * half + run) * 64 + 2 * parity, &word, sizeof(word));
+      }
+    }
+  }
+}
+
+void put_bytes(const int8_t* q, uint8_t* out) {
+  for (int k = 0; k < kBlockInputs; ++k) out[k / 2 * 32 + k % 2] = static_cast<uint8_t>(q[k]);
+}
 
 /// Writes one row's block into its lane of a zeroed record.
 void put_row_block(const RowBlock& block, const RecordLayout& layout, int lane, uint8_t* record) {
@@ -29,13 +55,13 @@ void put_row_block(const RowBlock& block, const RecordLayout& layout, int lane, 
       record[layout.sub_scale_offset() + half * kPanelRows + lane] = block.sub_scale[half];
     }
   }
-  uint8_t* quants = record + layout.quant_offset() + 2 * lane;
-  for (int k = 0; k < kBlockInputs; ++k) {
-    if (layout.is_nibble) {
-      quants[k / 4 * 32 + k % 2] |= static_cast<uint8_t>(block.q[k] << (k % 4 < 2 ? 0 : 4));
-    } else {
-      quants[k / 2 * 32 + k % 2] = static_cast<uint8_t>(block.q[k]);
-    }
+  uint8_t* quants = record + layout.quant_offset();
+  if (layout.quants == Quants::kNibble) {
+    put_nibbles(block.q, quants + 2 * lane);
+  } else if (layout.quants == Quants::kSixBit) {
+    put_six_bits(block.q, quants + 4 * lane);
+  } else {
+    put_bytes(block.q, quants + 2 * lane);
   }
 }
 
@@ -101,7 +127,7 @@ std::optional<WeightForm> packed_form(DType type) {
     case DType::kQ5_K:
       return WeightForm::kByteBlockScale;
     case DType::kQ6_K:
-      return WeightForm::kByteSubScale;
+      return WeightForm::kSixBitSubScale;
     case DType::kQ3_K:
       return WeightForm::kNibbleSubScale;
     case DType::kQ2_K:

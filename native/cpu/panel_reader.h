@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "backend/weight.h"
-#include "cpu/nibble_values.h"
+#include "cpu/quant_values.h"
 #include "quant/dequantize.h"
 
 namespace wl::cpu {
@@ -47,12 +47,16 @@ class PanelRow {
   /// Integer of input k (0..31) of block b that the stored one stands for, without sub-scale.
   int quant_at(int b, int k) const {
     const uint8_t* quants = record(b) + layout_.quant_offset();
-    if (!layout_.is_nibble) {
-      return static_cast<int8_t>(quants[(k / 2) * 32 + lane_ * 2 + k % 2]);
+    switch (layout_.quants) {
+      case backend::Quants::kNibble: {
+        const int q = nibble_at(quants, k);
+        return has_nibble_table(form_) ? nibble_table(form_)[q] : q - quant_centre(form_);
+      }
+      case backend::Quants::kSixBit:
+        return six_bits_at(quants, k) - quant_centre(form_);
+      default:
+        return static_cast<int8_t>(quants[(k / 2) * 32 + lane_ * 2 + k % 2]);
     }
-    const int byte = quants[(k / 4) * 32 + lane_ * 2 + k % 2];
-    const int q = k % 4 < 2 ? byte & 15 : byte >> 4;
-    return has_nibble_table(form_) ? nibble_table(form_)[q] : q - nibble_centre(form_);
   }
   /// Scale of block b, with the sub-scale of the whole block.
   float scale_at(int b) const { return read_scale(record(b), lane_) * block_scale_at(b, 0); }
@@ -82,6 +86,18 @@ class PanelRow {
     T value;
     std::memcpy(&value, bytes, sizeof(T));
     return value;
+  }
+  int nibble_at(const uint8_t* quants, int k) const {
+    const int byte = quants[(k / 4) * 32 + lane_ * 2 + k % 2];
+    return k % 4 < 2 ? byte & 15 : byte >> 4;
+  }
+  int six_bits_at(const uint8_t* quants, int k) const {
+    const uint8_t* words = quants + k / kHalfInputs * 192 + lane_ * 4 + k % 2 * 2;
+    const auto word = [words](int run) { return int{read<uint16_t>(words + 64 * run)}; };
+    const int pair = k % kHalfInputs / 2;
+    if (pair < 6) return pair % 2 == 0 ? word(pair / 2) & 63 : word(pair / 2) >> 10;
+    const int low = word(pair - 6) >> 6 & 15, high = word(2) >> (pair == 6 ? 6 : 8) & 3;
+    return low | high << 4;
   }
   const uint8_t* record(int b) const { return panel_ + static_cast<size_t>(b) * record_bytes_; }
   uint8_t sub_scale_byte(int b, int index) const {

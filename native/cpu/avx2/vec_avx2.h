@@ -118,6 +118,20 @@ struct VecAvx2 {
     return {_mm256_cvtepi8_epi16(_mm_loadu_si128(half)),
             _mm256_cvtepi8_epi16(_mm_loadu_si128(half + 1))};
   }
+  /// 32 words of 16 bits.
+  static W load_words(const uint8_t* p) {
+    const auto* half = reinterpret_cast<const __m256i*>(p);
+    return {_mm256_loadu_si256(half), _mm256_loadu_si256(half + 1)};
+  }
+  static W and_words(W x, int16_t mask) {
+    const __m256i m = _mm256_set1_epi16(mask);
+    return {_mm256_and_si256(x.a, m), _mm256_and_si256(x.b, m)};
+  }
+  static W or_words(W x, W y) { return {_mm256_or_si256(x.a, y.a), _mm256_or_si256(x.b, y.b)}; }
+  /// Shifts in zeros.
+  static W shift_words_right(W x, int n) {
+    return {_mm256_srli_epi16(x.a, n), _mm256_srli_epi16(x.b, n)};
+  }
   /// 32 bytes of two nibbles, 0..15 each.
   static void unpack_nibbles(const uint8_t* p, W* low, W* high) {
     const auto* half = reinterpret_cast<const __m128i*>(p);

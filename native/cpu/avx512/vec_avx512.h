@@ -80,6 +80,12 @@ struct VecAvx512 {
 
   /// 32 signed bytes: 16 rows x 2 inputs.
   static W load_bytes(const uint8_t* p) { return {_mm512_cvtepi8_epi16(load_256(p))}; }
+  /// 32 words of 16 bits.
+  static W load_words(const uint8_t* p) { return {_mm512_loadu_si512(p)}; }
+  static W and_words(W x, int16_t mask) { return {_mm512_and_si512(x.v, _mm512_set1_epi16(mask))}; }
+  static W or_words(W x, W y) { return {_mm512_or_si512(x.v, y.v)}; }
+  /// Shifts in zeros.
+  static W shift_words_right(W x, int n) { return {_mm512_srli_epi16(x.v, n)}; }
   /// 32 bytes of two nibbles, 0..15 each.
   static void unpack_nibbles(const uint8_t* p, W* low, W* high) {
     const __m512i bytes = _mm512_cvtepu8_epi16(load_256(p));
@@ -121,6 +127,17 @@ struct VecAvx512 {
 #pragma GCC unroll 16
       for (int c = 0; c < kColumns; ++c) dot[c] = dot_quad(dot[c], quads, q8[c] + k);
     }
+  }
+  /// dot[c][row] += words times bytes over inputs k, k + 1 (`low`) and k + 2, k + 3 (`high`); words
+  /// are 0..255.
+  template <int kColumns>
+  static void add_word_quads(W low, W high, const int8_t* const* q8, int k, I* dot) {
+    const __m512i order =
+        _mm512_broadcast_i32x4(_mm_setr_epi8(0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11, 12, 14, 13, 15));
+    const __m512i bytes = _mm512_or_si512(low.v, _mm512_slli_epi32(high.v, 8));
+    const __m512i quads = _mm512_shuffle_epi8(bytes, order);
+#pragma GCC unroll 16
+    for (int c = 0; c < kColumns; ++c) dot[c] = dot_quad(dot[c], quads, q8[c] + k);
   }
   /// acc[row] += w[row][0] * pair[0] + w[row][1] * pair[1], exact.
   static I dot_pairs(I acc, W w, const int16_t* pair) {

@@ -2,7 +2,7 @@
 // Tiles of matrix products with quantised weights, see cpu/simd/linear_tiles.h. The integers of a
 // block are multiplied exactly, with int16 inputs or, where that is as exact, with int8 ones.
 
-#include "cpu/nibble_values.h"
+#include "cpu/quant_values.h"
 #include "cpu/simd/linear_tiles.h"
 
 namespace wl::cpu::simd {
@@ -11,6 +11,7 @@ namespace wl::cpu::simd {
 #define WL_INLINE __attribute__((always_inline)) inline
 
 using backend::kBlockInputs;
+using backend::Quants;
 using backend::SubScale;
 
 // How far ahead a streamed panel is fetched: the hardware alone reaches half of the read rate on
@@ -24,7 +25,16 @@ enum class Operand { kInt16, kInt8 };
 /// unsigned as they are stored, or that it can make so.
 template <class V>
 constexpr bool takes_int8(WeightForm form) {
-  return backend::record_layout(form).is_nibble ? !has_nibble_table(form) : V::kHasByteQuads;
+  switch (backend::record_layout(form).quants) {
+    case Quants::kNibble:
+      return !has_nibble_table(form);
+    case Quants::kSixBit:
+    case Quants::kByte:
+      return V::kHasByteQuads;
+    case Quants::kNone:
+      return false;
+  }
+  return false;
 }
 
 /// Where the quantised inputs of one tile's tokens lie. (On V only to keep it inside this file's
@@ -63,6 +73,19 @@ WL_INLINE void read_nibbles(const uint8_t* bytes, typename V::W* low, typename V
   }
 }
 
+/// Inputs 2 * pair, 2 * pair + 1 of a half that is stored in six bits, from its run w0 on.
+template <class V>
+WL_INLINE typename V::W read_six_bits(const uint8_t* runs, int pair) {
+  const auto run = [runs](int index) { return V::load_words(runs + 64 * index); };
+  if (pair < 6) {
+    const typename V::W words = run(pair / 2);
+    return pair % 2 == 0 ? V::and_words(words, 63) : V::shift_words_right(words, 10);
+  }
+  const typename V::W low = V::and_words(V::shift_words_right(run(pair - 6), 6), 15);
+  const typename V::W high = V::and_words(V::shift_words_right(run(2), pair == 6 ? 2 : 4), 48);
+  return V::or_words(low, high);
+}
+
 /// dot[c] += products of 16 inputs of block b from input k on, by int8.
 template <class V, WeightForm kForm, int kColumns>
 WL_INLINE void add_half_by_int8(const uint8_t* quants, const TileInput<V, kColumns>& input, int b,
@@ -70,10 +93,52 @@ WL_INLINE void add_half_by_int8(const uint8_t* quants, const TileInput<V, kColum
   const int8_t* q8[kColumns];
   const int64_t offset = static_cast<int64_t>(b) * kBlockInputs + k;
   for (int c = 0; c < kColumns; ++c) q8[c] = input.q8[c] + offset;
-  if constexpr (backend::record_layout(kForm).is_nibble) {
-    V::template add_nibble_quads<kColumns>(quants + k * 8, q8, dot);
+  constexpr Quants kQuants = backend::record_layout(kForm).quants;
+  const uint8_t* bytes = quants + k * kPanelRows * static_cast<int>(kQuants) / 8;
+  if constexpr (kQuants == Quants::kNibble) {
+    V::template add_nibble_quads<kColumns>(bytes, q8, dot);
+  } else if constexpr (kQuants == Quants::kSixBit) {
+#pragma GCC unroll 4
+    for (int quad = 0; quad < 4; ++quad) {
+      const typename V::W low = read_six_bits<V>(bytes, 2 * quad);
+      const typename V::W high = read_six_bits<V>(bytes, 2 * quad + 1);
+      V::template add_word_quads<kColumns>(low, high, q8, 4 * quad, dot);
+    }
   } else {
-    V::template add_byte_quads<kColumns>(quants + k * 16, q8, dot);
+    V::template add_byte_quads<kColumns>(bytes, q8, dot);
+  }
+}
+
+/// dot[c] += products of the two inputs of w, q[c] + k on.
+template <class V, int kColumns>
+WL_INLINE void add_pair(typename V::W w, const TileInput<V, kColumns>& input, int64_t k,
+                        typename V::I* dot) {
+#pragma GCC unroll 16
+  for (int c = 0; c < kColumns; ++c) dot[c] = V::dot_pairs(dot[c], w, input.q[c] + k);
+}
+
+/// dot[c] += products of 16 inputs of block b from input k on, by int16.
+template <class V, WeightForm kForm, int kColumns>
+WL_INLINE void add_half_by_int16(const uint8_t* quants, const TileInput<V, kColumns>& input, int b,
+                                 int k, typename V::I* dot) {
+  constexpr Quants kQuants = backend::record_layout(kForm).quants;
+  const int64_t offset = static_cast<int64_t>(b) * kBlockInputs + k;
+  const uint8_t* bytes = quants + k * kPanelRows * static_cast<int>(kQuants) / 8;
+#pragma GCC unroll 8
+  for (int pair = 0; pair < kBlockInputs / 4; ++pair) {
+    if constexpr (kQuants == Quants::kSixBit) {
+      add_pair<V, kColumns>(read_six_bits<V>(bytes, pair), input, offset + 2 * pair, dot);
+    } else if constexpr (kQuants == Quants::kByte) {
+      add_pair<V, kColumns>(V::load_bytes(bytes + 32 * pair), input, offset + 2 * pair, dot);
+    } else if (pair % 2 == 0) {  // nibbles of two pairs share their bytes
+      typename V::W low, high;
+      read_nibbles<V, kForm>(bytes + 16 * pair, &low, &high);
+#pragma GCC unroll 16
+      for (int c = 0; c < kColumns; ++c) {
+        dot[c] = V::dot_pairs(dot[c], low, input.q[c] + offset + 2 * pair);
+        dot[c] = V::dot_pairs(dot[c], high, input.q[c] + offset + 2 * pair + 2);
+      }
+    }
   }
 }
 
@@ -81,31 +146,12 @@ WL_INLINE void add_half_by_int8(const uint8_t* quants, const TileInput<V, kColum
 template <class V, WeightForm kForm, Operand kOperand, int kBegin, int kEnd, int kColumns>
 WL_INLINE void add_products(const uint8_t* quants, const TileInput<V, kColumns>& input, int b,
                             typename V::I* dot) {
-  if constexpr (kOperand == Operand::kInt8) {
 #pragma GCC unroll 2
-    for (int k = kBegin; k < kEnd; k += kBlockInputs / 2) {
+  for (int k = kBegin; k < kEnd; k += kBlockInputs / 2) {
+    if constexpr (kOperand == Operand::kInt8) {
       add_half_by_int8<V, kForm, kColumns>(quants, input, b, k, dot);
-    }
-    return;
-  }
-  constexpr bool kIsNibble = backend::record_layout(kForm).is_nibble;
-  constexpr int kStep = kIsNibble ? 4 : 2;  // inputs in 32 bytes
-  const int64_t offset = static_cast<int64_t>(b) * kBlockInputs;
-#pragma GCC unroll 16
-  for (int k = kBegin; k < kEnd; k += kStep) {
-    const uint8_t* bytes = quants + k / kStep * 32;
-    if constexpr (kIsNibble) {
-      typename V::W low, high;
-      read_nibbles<V, kForm>(bytes, &low, &high);
-#pragma GCC unroll 16
-      for (int c = 0; c < kColumns; ++c) {
-        dot[c] = V::dot_pairs(dot[c], low, input.q[c] + offset + k);
-        dot[c] = V::dot_pairs(dot[c], high, input.q[c] + offset + k + 2);
-      }
     } else {
-      const typename V::W w = V::load_bytes(bytes);
-#pragma GCC unroll 16
-      for (int c = 0; c < kColumns; ++c) dot[c] = V::dot_pairs(dot[c], w, input.q[c] + offset + k);
+      add_half_by_int16<V, kForm, kColumns>(quants, input, b, k, dot);
     }
   }
 }
@@ -114,8 +160,8 @@ WL_INLINE void add_products(const uint8_t* quants, const TileInput<V, kColumns>&
 /// those that they stand for. (Signed bytes are made unsigned for int8 inputs.)
 template <class V, WeightForm kForm, Operand kOperand>
 WL_INLINE typename V::I centre_of(int32_t sum) {
-  constexpr bool kIsNibble = backend::record_layout(kForm).is_nibble;
-  constexpr int kCentre = kIsNibble ? nibble_centre(kForm) : (kOperand == Operand::kInt8 ? 128 : 0);
+  constexpr bool kIsByte = backend::record_layout(kForm).quants == Quants::kByte;
+  constexpr int kCentre = kIsByte && kOperand == Operand::kInt8 ? 128 : quant_centre(kForm);
   return kCentre == 0 ? V::izero() : V::iset1(-kCentre * sum);
 }
 

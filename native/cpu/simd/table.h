@@ -25,7 +25,7 @@ KernelTable make_table(const char* name) {
   set(WeightForm::kByte, linear<V, WeightForm::kByte>);
   set(WeightForm::kByteMin, linear<V, WeightForm::kByteMin>);
   set(WeightForm::kByteBlockScale, linear<V, WeightForm::kByteBlockScale>);
-  set(WeightForm::kByteSubScale, linear<V, WeightForm::kByteSubScale>);
+  set(WeightForm::kSixBitSubScale, linear<V, WeightForm::kSixBitSubScale>);
   set(WeightForm::kNibbleSubScale, linear<V, WeightForm::kNibbleSubScale>);
   set(WeightForm::kNibbleSubScaleMin, linear<V, WeightForm::kNibbleSubScaleMin>);
   set(WeightForm::kNibbleIq4, linear<V, WeightForm::kNibbleIq4>);

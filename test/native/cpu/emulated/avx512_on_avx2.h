@@ -131,6 +131,12 @@ struct Emulated {
     for (int i = 0; i < 64; ++i) sums[i / 4] += unsigned_bytes[i] * signed_bytes[i];
     return loadu_si512(sums);
   }
+  static I broadcast_i32x4(__m128i x) {
+    return {_mm256_broadcastsi128_si256(x), _mm256_broadcastsi128_si256(x)};
+  }
+  static I shuffle_epi8(I x, I order) {
+    return {_mm256_shuffle_epi8(x.low, order.low), _mm256_shuffle_epi8(x.high, order.high)};
+  }
   /// Word i is word index[i] of x.
   static I permutexvar_epi16(I index, I x) {
     uint16_t from[32], order[32], to[32];
@@ -186,6 +192,8 @@ struct Emulated {
 #define _mm512_storeu_si512 Emulated::storeu_si512
 #define _mm512_sub_ps Emulated::sub_ps
 #define _mm512_xor_ps Emulated::xor_ps
+#define _mm512_broadcast_i32x4 Emulated::broadcast_i32x4
+#define _mm512_shuffle_epi8 Emulated::shuffle_epi8
 #define _mm512_or_si512 Emulated::or_si512
 #define _mm512_xor_si512 Emulated::xor_si512
 #define _mm512_set1_epi8 Emulated::set1_epi8

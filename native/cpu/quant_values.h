@@ -1,6 +1,6 @@
 #pragma once
-// What a stored nibble stands for in each nibble form of backend/weight.h: an entry of a table, or
-// the nibble less a centre.
+// What a stored integer stands for in each form of backend/weight.h: an entry of a table, or itself
+// less a centre.
 
 #include "backend/weight.h"
 #include "quant/iq4_nl.h"
@@ -17,7 +17,8 @@ constexpr const int8_t* nibble_table(backend::WeightForm form) {
   return form == backend::WeightForm::kNibbleIq4 ? quant::kIq4Values : quant::kFp4Values;
 }
 
-constexpr int nibble_centre(backend::WeightForm form) {
+constexpr int quant_centre(backend::WeightForm form) {
+  if (form == backend::WeightForm::kSixBitSubScale) return 32;
   if (form == backend::WeightForm::kNibble) return 8;
   if (form == backend::WeightForm::kNibbleSubScale) return 4;
   return 0;
