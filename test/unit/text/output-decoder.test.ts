@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { OutputDecoderOptions, OutputEvent } from "../../../src/text/text-types.ts";
+import type { OutputFormat, ToolFormat } from "../../../src/text/output/output-format.ts";
+import type { OutputDecoderOptions, OutputEvent, TextModel } from "../../../src/text/text-types.ts";
 import { loadGgufOf } from "./inspections.ts";
 import { seededRandom } from "../../seeded-random.ts";
 import { goldenModel, joinEvents, textOf } from "./text-fixtures.ts";
@@ -223,30 +224,6 @@ describe("calls", () => {
     expect(decode(output, TOOLS)).toEqual(callEvents("now", '{"a": 1}'));
   });
 
-  test("markers that the vocabulary declares as control tokens are seen", () => {
-    const letters = [...'{}[]":,namerguts'].filter((c, i, all) => all.indexOf(c) === i);
-    const pieces = ["<tool_call>", "</tool_call>", ...letters];
-    const metadata = {
-      "tokenizer.ggml.model": "gpt2",
-      "tokenizer.ggml.pre": "gpt-2",
-      "tokenizer.ggml.tokens": pieces,
-      "tokenizer.ggml.token_type": Int32Array.from(pieces, (_, id) => (id < 2 ? 3 : 1)),
-      "tokenizer.ggml.merges": [],
-    };
-    const gguf = loadGgufOf(metadata);
-    const output = '<tool_call>{"name":"stat","arguments":{"a":[]}}</tool_call>';
-    const ids = gguf.tokenizer.encodePlain(output, { parseSpecial: true, addBos: false });
-    const decoder = gguf.createOutputDecoder({
-      stop: [],
-      format: { calls: { format: "hermes", tools: [{ name: "stat" }] } },
-    });
-    expect(joinEvents([...decoder.push(ids), ...decoder.finish()])).toEqual(
-      callEvents("stat", '{"a":[]}'),
-    );
-    const plain = gguf.createOutputDecoder({ stop: [] });
-    expect(textOf(plain.push(ids))).toBe('{"name":"stat","arguments":{"a":[]}}');
-  });
-
   test("without a tool format everything is text", () => {
     expect(decode(call("now", "{}"), { stop: [] })).toEqual([text(call("now", "{}"))]);
   });
@@ -283,6 +260,77 @@ test("events do not depend on how the tokens are grouped", () => {
     events.push(...decoder.finish());
     expect(joinEvents(events), output).toEqual(whole);
   }
+});
+
+describe("markers that the vocabulary declares as control tokens", () => {
+  const tools = [{ name: "stat" }];
+  const calls = (format: ToolFormat): OutputFormat => ({ calls: { format, tools } });
+  const CALL = callEvents("stat", '{"a":[]}');
+
+  /** A text model whose vocabulary has these control tokens, and all letters. */
+  function modelWith(controls: readonly string[]): TextModel {
+    const letters = Array.from({ length: 94 }, (_, i) => String.fromCharCode(33 + i));
+    const pieces = [...controls, ...letters, "\u0120"];
+    return loadGgufOf({
+      "tokenizer.ggml.model": "gpt2",
+      "tokenizer.ggml.pre": "gpt-2",
+      "tokenizer.ggml.tokens": pieces,
+      "tokenizer.ggml.token_type": Int32Array.from(pieces, (_, id) =>
+        id < controls.length ? 3 : 1,
+      ),
+      "tokenizer.ggml.merges": [],
+    });
+  }
+
+  test.each([
+    [
+      "hermes",
+      ["<tool_call>", "</tool_call>"],
+      '<tool_call>{"name":"stat","arguments":{"a":[]}}</tool_call>',
+      calls("hermes"),
+      CALL,
+    ],
+    [
+      "mistral",
+      ["[TOOL_CALLS]", "[ARGS]", "[CALL_ID]"],
+      '[TOOL_CALLS]stat[CALL_ID]123456789[ARGS]{"a":[]}',
+      calls("mistral-args"),
+      CALL,
+    ],
+    [
+      "llama",
+      ["<|python_tag|>", "<|eom_id|>"],
+      '<|python_tag|>{"name":"stat","parameters":{"a":[]}}<|eom_id|>',
+      calls("llama"),
+      CALL,
+    ],
+    [
+      "harmony",
+      ["<|start|>", "<|channel|>", "<|message|>", "<|end|>", "<|call|>", "<|return|>"],
+      '<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>commentary to=functions.stat json<|message|>{"a":[]}<|call|>',
+      calls("harmony"),
+      [{ type: "reasoning", delta: "Hm." }, ...CALL],
+    ],
+    [
+      "gemma",
+      ["<|tool_call>", "<tool_call|>", '<|"|>', "<|channel>", "<channel|>"],
+      '<|channel>thought Hm.<channel|><|tool_call>call:stat{a:[<|"|>}<|"|>]}<tool_call|>',
+      { ...calls("gemma"), thinking: { format: "gemma", start: "closed" } },
+      [{ type: "reasoning", delta: "Hm." }, ...callEvents("stat", '{"a": ["}"]}')],
+    ],
+  ] as const)(
+    "are seen by the family's parser, and never leak: %s",
+    (_, controls, output, format, events) => {
+      const vocabulary = modelWith(controls);
+      const ids = vocabulary.tokenizer.encodePlain(output, { parseSpecial: true, addBos: false });
+      // A stop string matches text, not the spelling of a control token.
+      const decoder = vocabulary.createOutputDecoder({ format, stop: ["call>", "TOOL", "|>"] });
+      const deltas = [...ids].flatMap((id) => decoder.push(Int32Array.of(id)));
+      expect(joinEvents([...deltas, ...decoder.finish()])).toEqual(events);
+      const plain = textOf(vocabulary.createOutputDecoder({ stop: [] }).push(ids));
+      for (const control of controls) expect(plain).not.toContain(control);
+    },
+  );
 });
 
 test("tokens of thinking are counted, with their markers", () => {
