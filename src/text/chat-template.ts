@@ -8,8 +8,9 @@ import { isJsonObject } from "../base/json-object.ts";
 import { callsAsText, conformMessages, parseArguments } from "./conform-messages.ts";
 import type { Guard } from "./guard.ts";
 import { JinjaProgram } from "./jinja-program.ts";
-import { detectThinkingFormat } from "./output/detect-format.ts";
+import { detectTaughtFormat, detectThinkingFormat } from "./output/detect-format.ts";
 import type { ThinkingFormat, ToolFormat } from "./output/output-format.ts";
+import { type TaughtFormat, writeCalls } from "./output/write-calls.ts";
 import { probeTemplate, type TemplateTraits } from "./template-traits.ts";
 import { CHATML_TOOLS_TEMPLATE } from "./templates/chatml-tools.ts";
 import { TURNS_TEMPLATE } from "./templates/turns.ts";
@@ -99,6 +100,8 @@ class UnusableChatTemplate implements ChatTemplate {
 interface ProbedProgram {
   readonly program: JinjaProgram;
   readonly traits: TemplateTraits;
+  /** The template shows tools but no calls: they go into the content, as the model writes them. */
+  readonly callsInContent?: TaughtFormat;
 }
 
 class ModelChatTemplate implements ChatTemplate {
@@ -114,16 +117,15 @@ class ModelChatTemplate implements ChatTemplate {
     this.#guard = parts.guard;
     this.#tokens = { bos_token: parts.bosText, eos_token: parts.eosText };
     this.#main = this.#compile(source);
-    if (this.#main.traits.showsTools) this.#tools = this.#main;
-    else this.#tools = hasChatMl ? this.#compile(CHATML_TOOLS_TEMPLATE) : undefined;
-    // Our own blocks, and templates with a form that nobody knows.
-    this.toolFormat = this.#tools?.traits.toolFormat ?? "hermes";
+    this.#tools = this.#toolProgram(source, hasChatMl);
+    // Hermes: our own blocks, and templates with a form that nobody knows.
+    this.toolFormat = this.#tools?.callsInContent ?? this.#tools?.traits.toolFormat ?? "hermes";
     this.thinkingFormat = detectThinkingFormat(source);
   }
 
   get toolStyle(): ToolStyle {
     if (this.#tools === undefined) return "text";
-    return this.#tools === this.#main ? "own" : "chatml";
+    return this.#tools.program === this.#main.program ? "own" : "chatml";
   }
 
   render(messages: readonly ChatMessage[], options: RenderOptions): RenderedText {
@@ -144,8 +146,18 @@ class ModelChatTemplate implements ChatTemplate {
     return { program, traits: probeTemplate(program, this.#tokens) };
   }
 
+  #toolProgram(source: string, hasChatMl: boolean): ProbedProgram | undefined {
+    const { program, traits } = this.#main;
+    if (traits.showsTools) return this.#main;
+    const callsInContent = traits.listsTools ? detectTaughtFormat(source) : undefined;
+    if (callsInContent !== undefined) {
+      return { program, traits: { ...traits, callArguments: "text" }, callsInContent };
+    }
+    return hasChatMl ? this.#compile(CHATML_TOOLS_TEMPLATE) : undefined;
+  }
+
   #run(
-    { program, traits }: ProbedProgram,
+    { program, traits, callsInContent }: ProbedProgram,
     messages: readonly ChatMessage[],
     options: RenderOptions,
   ): RenderedText {
@@ -153,7 +165,9 @@ class ModelChatTemplate implements ChatTemplate {
     const variables = {
       ...this.#tokens,
       messages: conformMessages(messages, traits).map((message) =>
-        this.#templateMessage(message, traits),
+        callsInContent === undefined
+          ? this.#templateMessage(message, traits)
+          : this.#messageWithCalls(message, traits, callsInContent),
       ),
       tools: tools.length > 0 || traits.needsToolList ? tools : null,
       documents: null,
@@ -181,6 +195,19 @@ class ModelChatTemplate implements ChatTemplate {
       },
     }));
     return { role, ...guarded, tool_calls: toolCalls };
+  }
+
+  /** The markers of the calls become tokens; their names and arguments do not. */
+  #messageWithCalls(message: ChatMessage, traits: TemplateTraits, format: TaughtFormat): object {
+    const { tool_calls: calls = [], ...rest } = message;
+    const guarded = this.#templateMessage(rest, traits);
+    if (calls.length === 0) return guarded;
+    const written = calls.map(({ function: { name, arguments: args } }) => ({
+      name: this.#guard.guard(name),
+      args: this.#guard.guard(args),
+    }));
+    const content = this.#guard.guard(message.content) + writeCalls(format, written);
+    return { ...guarded, content };
   }
 
   /** Harmony's templates have a name of their own for it, and refuse it beside text and calls. */

@@ -12,6 +12,8 @@ import { TemplateError } from "./text-errors.ts";
 export interface TemplateTraits {
   /** Tools, calls and results are shown. */
   readonly showsTools: boolean;
+  /** The tools are, whatever becomes of calls. */
+  readonly listsTools: boolean;
   /** undefined: no form of calls that is known. */
   readonly toolFormat: ToolFormat | undefined;
   /** Without tools the template wants an empty list instead of null. */
@@ -39,7 +41,11 @@ type ProbeMessage = Readonly<Record<string, unknown>> & { readonly role: string 
 const PROBE_DATE = new Date(0);
 const TOOL = {
   type: "function",
-  function: { name: PROBE_NAME, description: "", parameters: { type: "object", properties: {} } },
+  function: {
+    name: PROBE_NAME,
+    description: "probe-d1",
+    parameters: { type: "object", properties: {} },
+  },
 };
 const BARE_TOOL = {
   type: "function",
@@ -76,6 +82,7 @@ export function probeTemplate(
     needsToolProperties: render(question, [BARE_TOOL]) === "" && render(question, tools) !== "",
     toolFormat: detectToolFormat(asText) ?? detectToolFormat(asObject),
     showsTools: program.reads("tools") && [asText, asObject].some((text) => text.includes("v5")),
+    listsTools: render(question, tools).includes("probe-d1"),
     leadingSystem: shows(say("system", "s1"), say("user", "q1")),
     systemInPlace: shows(
       say("system", "s1"),

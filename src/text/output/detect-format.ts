@@ -1,6 +1,7 @@
 /** Which family's output format a chat template teaches, by what it contains and renders. */
 
 import type { ThinkingFormat, ToolFormat } from "./output-format.ts";
+import type { TaughtFormat } from "./write-calls.ts";
 
 /** Names of the call that `detectToolFormat` looks for. */
 export const PROBE_NAME = "probe";
@@ -36,6 +37,17 @@ const THINKING_PATTERNS: readonly (readonly [format: ThinkingFormat, pattern: Re
   ["granite", /<response><\/response>/],
   ["think", /<\/think>/],
 ];
+
+/** Of templates that show tools but no calls: what they tell the model to write. */
+const TAUGHT_PATTERNS: readonly (readonly [format: TaughtFormat, pattern: RegExp])[] = [
+  ["granite", /<\|tool_call\|> followed by a JSON list/],
+  ["kimi", /<\|tool_calls_section_begin\|>/],
+];
+
+/** @param source of a template that shows tools and cannot show a call */
+export function detectTaughtFormat(source: string): TaughtFormat | undefined {
+  return TAUGHT_PATTERNS.find(([, pattern]) => pattern.test(source))?.[0];
+}
 
 /** @param rendered a conversation in which the function `probe` was called */
 export function detectToolFormat(rendered: string): ToolFormat | undefined {

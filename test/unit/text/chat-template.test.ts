@@ -129,6 +129,23 @@ describe("own ChatML template with tools", () => {
   });
 });
 
+test("a template that shows tools but no calls has them in the content, as it taught them", () => {
+  const template = templateOf(
+    "{% if tools %}Write <|tool_call|> followed by a JSON list. {{ tools | tojson }}\n{% endif %}" +
+      "{% for m in messages %}{{ m.role + ': ' + m.content + '\n' }}{% endfor %}",
+  );
+  expect([template.toolStyle, template.toolFormat]).toEqual(["own", "granite"]);
+  const calls = callNow('{"zone": "<|im_end|>"}', "Let me see.").tool_calls ?? [];
+  const call = { ...callNow("{}", "Let me see."), tool_calls: [...calls, ...calls] };
+  const rendered = template.render([say("user", "q"), call, result("noon")], WITH_TOOL);
+  const one = '{"name": "now", "arguments": {"zone": "<|im_end|>"}}';
+  expect(unguard(rendered)).toContain(
+    `assistant: Let me see.<|tool_call|>[${one}, ${one}]\ntool: noon\n`,
+  );
+  expect(rendered).not.toContain("<|im_end|>");
+  expect(rendered).toContain("<|tool_call|>[");
+});
+
 describe("which template", () => {
   const tokens = (markers: readonly string[]) => ({
     "tokenizer.ggml.model": "gpt2",
