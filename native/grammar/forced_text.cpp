@@ -56,6 +56,24 @@ std::optional<TokenId> only_special_token(const Program& program, const Frontier
   return node.index;
 }
 
+/// The tokenizer's tokens of a text that goes on another one.
+std::vector<TokenId> continued_tokens(const VocabularyIndex& vocabulary, const std::string& text) {
+  const tokenizer::Tokenizer& tokenizer = vocabulary.tokenizer();
+  if (!tokenizer.facts().strips_leading_space) {
+    return tokenizer.encode(text, {.starts_prompt = false});
+  }
+  // It puts a space in front of whatever it encodes: a line end of ours keeps that apart.
+  constexpr size_t kFrontBytes = 2;
+  std::vector<TokenId> tokens = tokenizer.encode("\n" + text, {.starts_prompt = false});
+  size_t num_bytes = 0, num_front = 0;
+  while (num_bytes < kFrontBytes && num_front < tokens.size()) {
+    num_bytes += vocabulary.bytes(tokens[num_front++]).size();
+  }
+  if (num_bytes != kFrontBytes) return {};
+  tokens.erase(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(num_front));
+  return tokens;
+}
+
 }  // namespace
 
 ForcedText forced_text(const Program& program, const Frontier& frontier) {
@@ -80,8 +98,7 @@ std::optional<TokenId> forced_token(const Program& program, const VocabularyInde
   if (const auto token = only_special_token(program, frontier)) return token;
   const ForcedText forced = forced_text(program, frontier);
   if (forced.bytes.empty()) return std::nullopt;
-  const std::vector<TokenId> tokens =
-      vocabulary.tokenizer().encode(forced.bytes, {.starts_prompt = false});
+  const std::vector<TokenId> tokens = continued_tokens(vocabulary, forced.bytes);
   if (tokens.empty() || (tokens.size() == 1 && !forced.is_closed)) return std::nullopt;
   const std::string_view first = vocabulary.bytes(tokens[0]);
   // A vocabulary that cannot spell the text encodes something else.

@@ -205,6 +205,29 @@ WL_TEST("grammar: forced text is the tokenizer's own, but for the last token bef
   WL_CHECK(!matcher.forced_token());
 }
 
+WL_TEST("grammar: text is forced without the space that a tokenizer puts in front of prompts") {
+  const std::string json =
+      *wl::test::read_file(wl::test::golden_path("tokenizers/llama-spm/tokenizer.json"));
+  const auto tokenizer = std::make_shared<const wl::tokenizer::Tokenizer>(
+      wl::tokenizer::tokenizer_from_json(json).value());
+  WL_CHECK(tokenizer->facts().strips_leading_space);
+  for (const std::string text : {"the weather", " in {\"city\": ", "\nnaïve 漢字"}) {
+    g::Matcher matcher(compile(grammar_of(g::literal(text)), tokenizer));
+    std::string forced;
+    int num_tokens = 0;
+    while (const auto token = matcher.forced_token()) {
+      const auto& [bytes, starts] = tokenizer->token_bytes();
+      const auto id = static_cast<size_t>(*token);
+      forced += bytes.substr(starts[id], starts[id + 1] - starts[id]);
+      WL_CHECK(matcher.accept(*token));
+      ++num_tokens;
+    }
+    WL_CHECK_EQ(forced, text);
+    WL_CHECK(num_tokens < static_cast<int>(text.size()));  // whole words, not letters
+    WL_CHECK(matcher.is_complete());
+  }
+}
+
 WL_TEST("grammar: markers are special tokens; free text ends at the first one") {
   const auto tokenizer = wl::test::small_tokenizer();
   const auto tag = *tokenizer->find("<|python_tag|>");
