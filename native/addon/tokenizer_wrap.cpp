@@ -6,6 +6,10 @@
 #include <vector>
 
 #include "addon/errors.h"
+#include "addon/grammar_wrap.h"
+#include "addon/promise_worker.h"
+#include "grammar/grammar_cache.h"
+#include "grammar/grammar_spec.h"
 
 namespace wl::addon {
 namespace {
@@ -44,43 +48,6 @@ Napi::Int32Array ids_to_js(Napi::Env env, const std::vector<TokenId>& ids) {
   std::copy(ids.begin(), ids.end(), out.Data());
   return out;
 }
-
-class EncodeWorker : public Napi::AsyncWorker {
- public:
-  EncodeWorker(Napi::Env env, SharedTokenizer tokenizer, std::string text, EncodeOptions options)
-      : Napi::AsyncWorker(env, "warmloop encode"),
-        tokenizer_(std::move(tokenizer)),
-        text_(std::move(text)),
-        options_(options),
-        deferred_(Napi::Promise::Deferred::New(env)),
-        call_site_(env) {}
-  Napi::Promise promise() const { return deferred_.Promise(); }
-
-  void Execute() override {
-    try {
-      ids_ = tokenizer_->encode(text_, options_);
-    } catch (...) {
-      failure_ = error_of(std::current_exception());
-    }
-  }
-
-  void OnOK() override {
-    if (failure_.has_value()) {
-      deferred_.Reject(call_site_.error(Env(), *failure_));
-    } else {
-      deferred_.Resolve(ids_to_js(Env(), ids_));
-    }
-  }
-
- private:
-  const SharedTokenizer tokenizer_;
-  const std::string text_;
-  const EncodeOptions options_;
-  const Napi::Promise::Deferred deferred_;
-  CallSite call_site_;
-  std::vector<TokenId> ids_;
-  std::optional<Error> failure_;
-};
 
 Napi::Array control_tokens_to_js(Napi::Env env, const Tokenizer& tokenizer) {
   Napi::Array out = Napi::Array::New(env);
@@ -123,14 +90,40 @@ Napi::Value encode(const Napi::CallbackInfo& info, const SharedTokenizer& tokeni
 
 Napi::Value encode_async(const Napi::CallbackInfo& info, const SharedTokenizer& tokenizer) {
   const EncodeOptions options = options_from(info[1], info[2]);
-  auto* worker = new EncodeWorker(info.Env(), tokenizer, text_from(info[0]), options);
-  worker->Queue();  // deletes itself
-  return worker->promise();
+  using Ids = std::vector<TokenId>;
+  return run_async<Ids>(
+      info.Env(), "warmloop encode",
+      [tokenizer, options, text = text_from(info[0])] { return tokenizer->encode(text, options); },
+      ids_to_js);
 }
 
 Napi::Value find_token(const Napi::CallbackInfo& info, const SharedTokenizer& tokenizer) {
   const auto id = tokenizer->find(text_from(info[0]));
   return id ? Napi::Number::New(info.Env(), *id) : info.Env().Undefined();
+}
+
+std::string spec_from(const Napi::Value& value) {
+  if (!value.IsString()) throw ArgumentError("spec must be a string");
+  return value.As<Napi::String>().Utf8Value();
+}
+
+Napi::Value check_grammar(const Napi::CallbackInfo& info, const SharedTokenizer&) {
+  value_or_throw(info.Env(), grammar::parse_grammar_spec(spec_from(info[0])));
+  return info.Env().Undefined();
+}
+
+using SharedGrammars = std::shared_ptr<grammar::GrammarCache>;
+
+Napi::Value compile_grammar(const Napi::CallbackInfo& info, const SharedGrammars& grammars) {
+  return to_js(info.Env(), value_or_throw(info.Env(), grammars->compile(spec_from(info[0]))));
+}
+
+Napi::Value compile_grammar_async(const Napi::CallbackInfo& info, const SharedGrammars& grammars) {
+  using Grammar = std::shared_ptr<const grammar::CompiledGrammar>;
+  return run_async<Grammar>(
+      info.Env(), "warmloop compile grammar",
+      [grammars, spec = spec_from(info[0])] { return grammars->compile(spec); },
+      [](Napi::Env env, Grammar compiled) { return to_js(env, std::move(compiled)); });
 }
 
 }  // namespace
@@ -147,6 +140,14 @@ Napi::Object to_js(Napi::Env env, std::shared_ptr<const Tokenizer> tokenizer) {
   add("encode", encode);
   add("encodeAsync", encode_async);
   add("findToken", find_token);
+  add("checkGrammar", check_grammar);
+  const SharedGrammars grammars = grammar::shared_grammar_cache(tokenizer);
+  add("compileGrammar", [grammars](const Napi::CallbackInfo& call, const SharedTokenizer&) {
+    return compile_grammar(call, grammars);
+  });
+  add("compileGrammarAsync", [grammars](const Napi::CallbackInfo& call, const SharedTokenizer&) {
+    return compile_grammar_async(call, grammars);
+  });
   return object;
 }
 

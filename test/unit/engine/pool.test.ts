@@ -107,6 +107,23 @@ describe("a pool of two workers", () => {
     expect(a?.tokens).toEqual(b?.tokens);
   });
 
+  test("a turn's output is held to its grammar, on whatever worker", async () => {
+    const grammar = JSON.stringify({ choice: [{ literal: "yes, it is" }, { literal: "no" }] });
+    for (const { workerId } of pool.snapshots()) {
+      const request = makeTurn({ grammar, maxOutputTokens: 50, laneWorkerId: workerId });
+      const { events, result } = startTurn(pool, request);
+      expect((await result).finish).toBe("stop");
+      const output = events.flatMap((event) => (event.type === "output" ? event.events : []));
+      const text = output.map((event) => (event.type === "text" ? event.delta : "")).join("");
+      expect(["yes, it is", "no"]).toContain(text);
+    }
+  });
+
+  test("a grammar that is none fails its turn with the reason", async () => {
+    const turn = pool.runTurn(makeTurn({ grammar: '{"regex": "("}' }), ignore, never);
+    await expect(turn).rejects.toMatchObject({ name: "EngineError", code: "ERR_GRAMMAR" });
+  });
+
   test("the caller's token array stays usable", async () => {
     const request = makeTurn();
     await pool.runTurn(request, ignore, never);
