@@ -10,11 +10,11 @@ import { pathToFileURL } from "node:url";
 export const PEER = { name: "node-llama-cpp", version: "3.21.1" };
 
 const FOLDER = path.resolve(import.meta.dirname, "../scratch/peer");
-const PACKAGE = path.join(FOLDER, "node_modules", PEER.name);
+export const PEER_PACKAGE = path.join(FOLDER, "node_modules", PEER.name);
 
 /** Installs the package and the one set of binaries this machine uses; no GPU ones, no scripts. */
 export function installPeer() {
-  const manifest = path.join(PACKAGE, "package.json");
+  const manifest = path.join(PEER_PACKAGE, "package.json");
   if (existsSync(manifest)) {
     const { version } = JSON.parse(readFileSync(manifest, "utf8"));
     if (version === PEER.version) return;
@@ -29,7 +29,9 @@ export function installPeer() {
 }
 
 export async function openPeer({ modelPath, threads, sequences, contextTokens }) {
-  const { getLlama } = await import(pathToFileURL(path.join(PACKAGE, "dist", "index.js")).href);
+  const { getLlama } = await import(
+    pathToFileURL(path.join(PEER_PACKAGE, "dist", "index.js")).href
+  );
   // maxThreads 0: exactly the threads asked for.
   const llama = await getLlama({ gpu: false, build: "never", maxThreads: 0, logLevel: "error" });
   const model = await llama.loadModel({ modelPath });
