@@ -1,6 +1,7 @@
 #include "grammar/token_trie.h"
 
 #include <algorithm>
+#include <cstring>
 #include <string_view>
 
 namespace wl::grammar {
@@ -54,13 +55,28 @@ TokenTrie::TokenTrie(const tokenizer::TokenBytes& token_bytes)
   close_down_to(0);
   nodes_[0].end = static_cast<int32_t>(nodes_.size());
   nodes_.push_back({0, static_cast<uint32_t>(tokens_.size()), 0});
+  index_children();
+}
+
+void TokenTrie::index_children() {
+  for (int32_t node = 0; node < num_nodes(); ++node) {
+    first_child_.push_back(static_cast<uint32_t>(children_.size()));
+    for (int32_t at = node + 1; at < end(node); at = end(at)) {
+      child_bytes_.push_back(byte(at));
+      children_.push_back(at);
+    }
+  }
+  first_child_.push_back(static_cast<uint32_t>(children_.size()));
 }
 
 int32_t TokenTrie::child(int32_t node, uint8_t byte) const {
-  for (int32_t at = node + 1; at < end(node); at = end(at)) {
-    if (this->byte(at) >= byte) return this->byte(at) == byte ? at : -1;
-  }
-  return -1;
+  const uint32_t first = first_child_[static_cast<size_t>(node)];
+  const uint32_t end = first_child_[static_cast<size_t>(node) + 1];
+  const uint8_t* bytes = child_bytes_.data();
+  const void* found = std::memchr(bytes + first, byte, end - first);
+  return found == nullptr
+             ? -1
+             : children_[static_cast<size_t>(static_cast<const uint8_t*>(found) - bytes)];
 }
 
 }  // namespace wl::grammar

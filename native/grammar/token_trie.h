@@ -38,8 +38,15 @@ class TokenTrie {
     uint32_t first_token = 0;  // in tokens_
     uint8_t byte = 0;
   };
+  void index_children();
+
   std::vector<Node> nodes_;      // and one behind the last
   std::vector<TokenId> tokens_;  // ascending by bytes, then by id
+  // The children of all nodes, ascending by byte within one: those of node n are
+  // [first_child_[n], first_child_[n + 1]). Siblings lie far apart in nodes_.
+  std::vector<uint32_t> first_child_;
+  std::vector<uint8_t> child_bytes_;
+  std::vector<int32_t> children_;
 };
 
 }  // namespace wl::grammar
