@@ -10,6 +10,7 @@
 
 #include "base/json_tree.h"
 #include "grammar/encoded_dfa.h"
+#include "grammar/json_escape.h"
 #include "grammar/json_schema.h"
 #include "grammar/lark.h"
 #include "grammar/regex.h"
@@ -41,7 +42,7 @@ class SpecReader {
     Reader read;
     std::array<std::string_view, 2> options;  // keys that may stand beside it
   };
-  static const std::array<Form, 10> kForms;
+  static const std::array<Form, 11> kForms;
 
   Result<ExprPtr> expr_of(const JsonTree& spec) {
     if (!spec.is(Kind::kObject)) return malformed("must be an object");
@@ -158,6 +159,12 @@ class SpecReader {
     return lark_expr(definition.value(), &grammar_);
   }
 
+  Result<ExprPtr> read_in_json_string(const JsonTree&, const JsonTree& value) {
+    const auto inner = SpecReader().run(value);
+    if (!inner.ok()) return inner.error();
+    return in_json_string(inner.value(), grammar_);
+  }
+
   static Result<std::vector<std::string>> excluded_of(const JsonTree& spec) {
     std::vector<std::string> excluding;
     const JsonTree* value = spec.find("excluding");
@@ -190,7 +197,7 @@ class SpecReader {
   Grammar grammar_;
 };
 
-const std::array<SpecReader::Form, 10> SpecReader::kForms = {{
+const std::array<SpecReader::Form, 11> SpecReader::kForms = {{
     {"literal", &SpecReader::read_literal, {}},
     {"marker", &SpecReader::read_marker, {}},
     {"sequence", &SpecReader::read_sequence, {}},
@@ -199,6 +206,7 @@ const std::array<SpecReader::Form, 10> SpecReader::kForms = {{
     {"json_schema", &SpecReader::read_json_schema, {"whitespace", "name"}},
     {"regex", &SpecReader::read_regex, {}},
     {"lark", &SpecReader::read_lark, {}},
+    {"in_json_string", &SpecReader::read_in_json_string, {}},
     {"text_until", &SpecReader::read_text_until, {"excluding"}},
     {"text", &SpecReader::read_text, {"excluding"}},
 }};

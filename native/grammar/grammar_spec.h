@@ -13,6 +13,8 @@
 //                                          in front or behind. name: what messages call the schema
 //   {"regex": "pattern"}                   a text that the pattern matches as a whole
 //   {"lark": "grammar"}                    a text that Lark's `start` rule derives
+//   {"in_json_string": spec}               a text of the spec as the inside of a JSON string, with
+//                                          JSON.stringify's escapes
 //   {"text_until": "</think>", "excluding": ["<tool_call>"]}
 //                                          any text that ends with the first occurrence of the
 //                                          marker and has none of the excluded ones

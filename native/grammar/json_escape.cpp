@@ -112,13 +112,15 @@ class DfaEscaper {
 
 class Escaper {
  public:
-  Result<Grammar> escape(const Grammar& grammar) {
-    Grammar out{{}, grammar.root};
+  explicit Escaper(Grammar& into)
+      : into_(into), first_rule_(static_cast<int32_t>(into.rules.size())) {}
+
+  Result<ExprPtr> escape(const Grammar& grammar) {
     for (const ExprPtr& rule : grammar.rules) {
-      out.rules.push_back(rule == nullptr ? nullptr : escape(rule));
+      into_.rules.push_back(rule == nullptr ? nullptr : escape(rule));
     }
     if (failure_) return *failure_;
-    return out;
+    return reference(first_rule_ + grammar.root);
   }
 
  private:
@@ -157,7 +159,7 @@ class Escaper {
   ExprPtr escape_node(const Sequence& node) { return sequence(escape_all(node.parts)); }
   ExprPtr escape_node(const Choice& node) { return choice(escape_all(node.options)); }
   ExprPtr escape_node(const Repeat& node) { return repeat(escape(node.part), node.min, node.max); }
-  ExprPtr escape_node(const Reference& node) { return reference(node.rule); }
+  ExprPtr escape_node(const Reference& node) { return reference(first_rule_ + node.rule); }
 
   ExprPtr refuse(const char* what) {
     failure_ = Error{ErrorCode::kGrammar,
@@ -165,12 +167,16 @@ class Escaper {
     return literal("");
   }
 
+  Grammar& into_;
+  const int32_t first_rule_;  // in into_
   std::unordered_map<const Expr*, ExprPtr> known_;
   std::optional<Error> failure_;
 };
 
 }  // namespace
 
-Result<Grammar> in_json_string(const Grammar& grammar) { return Escaper().escape(grammar); }
+Result<ExprPtr> in_json_string(const Grammar& grammar, Grammar& into) {
+  return Escaper(into).escape(grammar);
+}
 
 }  // namespace wl::grammar

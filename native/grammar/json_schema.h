@@ -1,7 +1,8 @@
 #pragma once
 // JSON Schema as a grammar of the JSON texts that validate. What is written is a subset of what
-// validates only in its form: members in the order of the schema, others behind them, numbers
-// without exponents where they have bounds. A schema that cannot be enforced exactly is refused.
+// validates only in its form: members in the order of the schema, others behind them and, where
+// `properties` lists some, only if the schema speaks of others; numbers without exponents where
+// they have bounds. A schema that cannot be enforced exactly is refused.
 //
 // Drafts 4 to 2020-12 as far as they mean the same. Annotations and unknown keywords are ignored, a
 // known assertion never. $ref is followed within the schema, also recursively.

@@ -352,6 +352,7 @@ class SchemaReader {
   Status read_properties(std::string_view keyword, const JsonTree& value) {
     if (!value.is(Kind::kObject)) return error(keyword, "must be an object");
     const std::string pointer = pointer_to(node_->pointer, keyword);
+    node_->lists_properties = true;
     for (const JsonTreeMember& member : value.members) {
       const SchemaId id = id_of(member.value, pointer_to(pointer, member.key));
       node_->properties.emplace_back(member.key, id);

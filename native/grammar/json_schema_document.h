@@ -69,6 +69,7 @@ struct SchemaNode {
 
   std::vector<std::pair<std::string, SchemaId>> properties;  // as given
   std::map<std::string, SchemaId, std::less<>> property_index;
+  bool lists_properties = false;  // has `properties`, be it empty
   std::vector<std::string> required;
   std::vector<std::pair<SchemaPattern, SchemaId>> pattern_properties;
   std::optional<SchemaId> additional_properties;

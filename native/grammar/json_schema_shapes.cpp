@@ -162,6 +162,17 @@ bool SchemaShapes::is_name_allowed(const Conjunction& nodes, const std::string& 
   });
 }
 
+/// The members are listed, and nothing is said of others: none are written, though any would
+/// validate. Small models go on inventing members where they may.
+bool SchemaShapes::is_listed(const Conjunction& nodes) const {
+  const auto lists = [&](SchemaId id) { return document_.node(id).lists_properties; };
+  const auto asks_for_more = [&](SchemaId id) {
+    const SchemaNode& node = document_.node(id);
+    return node.property_names || !node.pattern_properties.empty() || node.num_properties.min > 0;
+  };
+  return std::ranges::any_of(nodes, lists) && std::ranges::none_of(nodes, asks_for_more);
+}
+
 Result<std::vector<ExtraMembers>> SchemaShapes::extras(const Conjunction& nodes) const {
   std::vector<SchemaPattern> patterns;
   for (const SchemaId id : nodes) {
@@ -196,6 +207,7 @@ Result<std::vector<ExtraMembers>> SchemaShapes::extras(const Conjunction& nodes)
         add_once(*node.additional_properties, &kind.value);
       }
     }
+    if (kind.matching.empty() && kind.value.empty() && is_listed(nodes)) continue;
     if (!has_false(kind.value)) kinds.push_back(std::move(kind));
   }
   return kinds;

@@ -79,6 +79,7 @@ class SchemaShapes {
  private:
   bool has_false(const Conjunction& nodes) const;
   bool is_name_allowed(const Conjunction& nodes, const std::string& key);
+  bool is_listed(const Conjunction& nodes) const;
   Result<std::vector<ExtraMembers>> extras(const Conjunction& nodes) const;
 
   const SchemaDocument& document_;

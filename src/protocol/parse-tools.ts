@@ -50,6 +50,7 @@ export function parseFunction(tool: FieldReader): FunctionTool {
     description: tool.string("description") ?? null,
     parameters: tool.value("parameters") ?? null,
     strict: tool.boolean("strict") ?? null,
+    path: tool.path,
   };
 }
 
@@ -60,6 +61,7 @@ export function parseCustom(tool: FieldReader): CustomTool {
     name: toolName(tool),
     description: tool.string("description") ?? null,
     format: parseCustomFormat(tool.object("format")),
+    path: tool.path,
   };
 }
 

@@ -56,6 +56,8 @@ export interface FunctionTool {
   readonly description: string | null;
   readonly parameters: unknown;
   readonly strict: boolean | null;
+  /** Where its fields are in the request. */
+  readonly path: string;
 }
 
 /** A tool that takes free text instead of JSON arguments. */
@@ -70,6 +72,8 @@ export interface CustomTool {
         readonly syntax: "lark" | "regex";
         readonly definition: string;
       };
+  /** Where its fields are in the request. */
+  readonly path: string;
 }
 
 /** Tools that the model can call here; their names differ. */

@@ -33,6 +33,7 @@ import type {
   TurnContext,
 } from "./session-types.ts";
 import { contextError } from "./turn-failure.ts";
+import { TurnGrammars } from "./turn-grammars.ts";
 import type { Turn, TurnDependencies, TurnOutcome } from "./turn.ts";
 
 export interface SessionOptions {
@@ -54,6 +55,7 @@ class Session implements SessionService {
   readonly contextTokens: number;
   readonly #options: SessionOptions;
   readonly #prompts: PromptBuilder | undefined;
+  readonly #grammars: TurnGrammars;
   readonly #store: ResponseStore;
   readonly #shutdown = new AbortController();
 
@@ -64,6 +66,7 @@ class Session implements SessionService {
     this.#options = options;
     const template = textModel.chatTemplate;
     this.#prompts = template && new PromptBuilder(textModel, template);
+    this.#grammars = new TurnGrammars(textModel.tokenizer);
     this.#store = new ResponseStore(clock);
     metrics.observeEngine(() => endpoint.stats());
   }
@@ -80,7 +83,8 @@ class Session implements SessionService {
     signal: AbortSignal,
   ): Promise<ResponseObject> {
     this.#options.metrics.recordReceived(context.transport, context.receivedBytes);
-    const { turn, dependencies } = await this.#prepare(request, context);
+    const { turn: planned, dependencies } = await this.#prepare(request, context);
+    const turn = await this.#grammars.addTo(planned, dependencies.template);
     const outcome = await this.#run(turn, dependencies, emit, signal);
     if (outcome.lane) this.#remember(turn, outcome.lane);
     else if (outcome.response.status === "failed") this.#evictParent(turn);
@@ -115,7 +119,8 @@ class Session implements SessionService {
     if (tooLong) throw tooLong;
     return async (context, emit, signal) => {
       metrics.recordReceived(context.transport, context.receivedBytes);
-      const turn: Turn = { ...prepared, responseId: randomId("resp"), context };
+      const planned: Turn = { ...prepared, responseId: randomId("resp"), context };
+      const turn = await this.#grammars.addTo(planned, undefined);
       return (await runTurn(turn, dependencies, emit, signal)).response;
     };
   }

@@ -47,6 +47,8 @@ export interface Turn {
   readonly parent: LaneState | undefined;
   /** The output goes on where the prompt's text ends, instead of being a message of its own. */
   readonly continuesText: boolean;
+  /** What the output must match, as JSON; undefined: anything. */
+  readonly grammar?: string;
   /** Stands in front of the output. */
   readonly leadingText?: string;
   /** The sequence is worth keeping: somebody can continue from this response. */
@@ -71,6 +73,7 @@ export function engineOptions(turn: Turn, dependencies: TurnDependencies): TurnO
     stop: request.stop,
     continuesText: turn.continuesText,
     ...(outputFormat !== undefined && { outputFormat }),
+    ...(turn.grammar !== undefined && { grammar: turn.grammar }),
     stopAfterCall: !request.parallelToolCalls,
     keepSequence: turn.isContinuable,
     prefillOnly: !request.generate,

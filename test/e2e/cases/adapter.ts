@@ -46,10 +46,10 @@ export async function start({
   script_no_eos,
   env,
 }: ServerWish): Promise<Server | Skip> {
-  if (script !== undefined) return { skip: "the server has no hook that sets the model's text" };
+  const scripted = script === undefined ? {} : scriptEnv(script);
   const model = script_no_eos ? ["--model", writeEndlessModel()] : [];
   try {
-    const server = await startCli([...model, ...flags], { env });
+    const server = await startCli([...model, ...flags], { env: { ...env, ...scripted } });
     return {
       url: server.url,
       model: server.modelId,
@@ -61,6 +61,11 @@ export async function start({
     if (message.includes("unknown option")) return { skip: message };
     throw error;
   }
+}
+
+function scriptEnv(script: string): Readonly<Record<string, string>> {
+  const hook = pathToFileURL(path.join(import.meta.dirname, "scripted-answers.mjs"));
+  return { NODE_OPTIONS: `--import=${hook.href}`, WARMLOOP_TEST_SCRIPT: script };
 }
 
 // ---- Kind `file`: a damaged model

@@ -60,9 +60,10 @@ describe("messages become items", () => {
       type: "function",
       function: { name: "cat", description: "d", parameters: {} },
     };
+    const fields = { type: "function", description: null, parameters: null, strict: null };
     expect(parse({ tools: [listTool, described] }).request.callableTools).toEqual([
-      { type: "function", name: "ls", description: null, parameters: null, strict: null },
-      { type: "function", name: "cat", description: "d", parameters: {}, strict: null },
+      { ...fields, name: "ls", path: "tools[0].function" },
+      { ...fields, name: "cat", description: "d", parameters: {}, path: "tools[1].function" },
     ]);
   });
 

@@ -209,9 +209,23 @@ describe("tools", () => {
         description: null,
         parameters: { type: "object" },
         strict: true,
+        path: "tools[0]",
       },
-      { type: "custom", name: "apply_patch", description: null, format: patchFormat },
-      { type: "function", name: "bell", description: null, parameters: null, strict: null },
+      {
+        type: "custom",
+        name: "apply_patch",
+        description: null,
+        format: patchFormat,
+        path: "tools[1]",
+      },
+      {
+        type: "function",
+        name: "bell",
+        description: null,
+        parameters: null,
+        strict: null,
+        path: "tools[6]",
+      },
     ]);
   });
 });

@@ -97,6 +97,7 @@ describe("event order", () => {
       name: "patch",
       description: null,
       format: { type: "text" },
+      path: "tools[0]",
     } as const;
     const request = { callableTools: [custom], tools: [custom], store: true };
     const { events, response } = await fixture.run(request);

@@ -54,6 +54,7 @@ export const weatherTool: FunctionTool = {
   description: "Weather of a city",
   parameters: { type: "object", properties: { city: { type: "string" } } },
   strict: false,
+  path: "tools[0]",
 };
 
 /** A script that says `text` word by word. */
