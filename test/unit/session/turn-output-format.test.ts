@@ -18,7 +18,7 @@ function formatOf(
 
 function functionTool(name: string, properties: object): CallableTool {
   const parameters = { type: "object", properties };
-  return { type: "function", name, description: null, parameters, strict: null };
+  return { type: "function", name, description: null, parameters, strict: null, path: "tools[0]" };
 }
 
 const READ = functionTool("read", {
@@ -31,6 +31,7 @@ const PATCH: CallableTool = {
   name: "patch",
   description: null,
   format: { type: "text" },
+  path: "tools[1]",
 };
 
 it("is plain text where nothing else is to be found", () => {
