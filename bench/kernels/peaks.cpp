@@ -32,7 +32,8 @@ PeakLoops peak_loops([[maybe_unused]] const std::string& level) {
   if (level == "avx2") return avx2_peak_loops();
 #endif
 #if defined(WL_HAVE_AVX512)
-  if (level == "avx512") return avx512_peak_loops();
+  // Tiles are held against the vectors that they are to beat.
+  if (level == "avx512" || level == "amx") return avx512_peak_loops();
 #endif
   return baseline_peak_loops();
 }

@@ -48,6 +48,9 @@ struct LinearInput {
   const int32_t* low_sum = nullptr;   // [rows, cols / 32]
   const float* scaled_sum = nullptr;  // [rows, cols / 32]
   const int8_t* q8 = nullptr;         // [rows, cols] q as bytes, of kInt8 only
+  // [rows, cols] q = 128 * q_high + q_low with q_low in 0..127; of levels that multiply them only.
+  const int8_t* q_high = nullptr;
+  const int8_t* q_low = nullptr;
 
   /// Rows [begin, begin + count): a product over them is the same rows of the whole product.
   LinearInput slice(int begin, int count) const {
@@ -57,6 +60,8 @@ struct LinearInput {
     const int64_t blocks = static_cast<int64_t>(begin) * (x.cols / kBlockInputs);
     part.q = q + blocks * kBlockInputs;
     if (q8 != nullptr) part.q8 = q8 + blocks * kBlockInputs;
+    if (q_high != nullptr) part.q_high = q_high + blocks * kBlockInputs;
+    if (q_low != nullptr) part.q_low = q_low + blocks * kBlockInputs;
     part.scale = scale + blocks;
     part.sum = sum + blocks;
     part.low_sum = low_sum + blocks;

@@ -97,14 +97,24 @@ LinearInput CpuOps::prepare_input(Matrix x, bool quantize) {
   const auto elements = static_cast<size_t>(element_count(x));
   if (input_q_.size() < elements) {
     input_q_.resize(elements);
-    if (levels_ <= kInt8Levels) input_q8_.resize(elements);
+    if (levels_ <= kInt8Levels) {
+      input_q8_.resize(elements);
+    } else if (kernels_.splits_inputs) {
+      for (auto* bytes : {&input_q_high_, &input_q_low_}) bytes->resize(elements);
+    }
     for (auto* sums : {&input_sum_, &input_low_sum_}) sums->resize(elements / kBlockInputs);
     for (auto* scales : {&input_scale_, &input_scaled_sum_})
       scales->resize(elements / kBlockInputs);
   }
-  const QuantizedRows out{input_q_.data(),          input_scale_.data(),
-                          input_sum_.data(),        input_low_sum_.data(),
-                          input_scaled_sum_.data(), input_q8_.empty() ? nullptr : input_q8_.data()};
+  const auto bytes_or_null = [](std::vector<int8_t>& v) { return v.empty() ? nullptr : v.data(); };
+  const QuantizedRows out{input_q_.data(),
+                          input_scale_.data(),
+                          input_sum_.data(),
+                          input_low_sum_.data(),
+                          input_scaled_sum_.data(),
+                          bytes_or_null(input_q8_),
+                          bytes_or_null(input_q_high_),
+                          bytes_or_null(input_q_low_)};
   over_rows(x.rows, element_count(x),
             [&](int begin, int end) { kernels_.quantize_rows(x, begin, end, levels_, out); });
   input.q = out.q;
@@ -113,6 +123,8 @@ LinearInput CpuOps::prepare_input(Matrix x, bool quantize) {
   input.low_sum = out.low_sum;
   input.scaled_sum = out.scaled_sum;
   input.q8 = out.q8;
+  input.q_high = out.q_high;
+  input.q_low = out.q_low;
   return input;
 }
 

@@ -59,7 +59,8 @@ class CpuOps : public backend::Ops {
   int threads_;
   float levels_;
   std::vector<int16_t> input_q_;
-  std::vector<int8_t> input_q8_;  // with int8 activations
+  std::vector<int8_t> input_q8_;                    // with int8 activations
+  std::vector<int8_t> input_q_high_, input_q_low_;  // with wide ones, where the kernels split them
   std::vector<float> input_scale_, input_scaled_sum_;
   std::vector<int32_t> input_sum_, input_low_sum_;
   std::vector<AttentionTask> attention_tasks_;

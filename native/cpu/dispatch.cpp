@@ -5,6 +5,10 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
+#if defined(__x86_64__) && defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 namespace wl::cpu {
 
@@ -45,6 +49,23 @@ bool has_avx512() {
          bit(seven.ecx, 11);  // F, DQ, BW, VL, VNNI
 }
 
+/// Asks the kernel to save the tiles of this process' threads; it does so only when asked.
+bool may_use_tiles() {
+#if defined(__linux__)
+  constexpr int kRequestPermission = 0x1023, kTileData = 18;  // arch_prctl, Linux 5.16 and later
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+#else
+  return false;
+#endif
+}
+
+bool has_amx() {
+  constexpr unsigned long long kTileStates = 0x60000;  // configuration and data
+  if (!has_avx512() || (read_xcr0() & kTileStates) != kTileStates) return false;
+  const CpuidRegisters seven = cpuid(7);
+  return bit(seven.edx, 24) && bit(seven.edx, 25) && may_use_tiles();  // AMX-TILE, AMX-INT8
+}
+
 #endif
 
 struct Level {
@@ -60,7 +81,16 @@ std::vector<Level> levels() {
 #if defined(__x86_64__) && defined(WL_HAVE_AVX512)
   if (has_avx512()) found.push_back({"avx512", avx512_kernels()});
 #endif
+#if defined(__x86_64__) && defined(WL_HAVE_AMX) && defined(WL_HAVE_AVX512)
+  if (has_amx()) found.push_back({"amx", amx_kernels()});
+#endif
   return found;
+}
+
+/// The best level, but for AMX: that has never run on a CPU.
+const Level& automatic_level(const std::vector<Level>& found) {
+  const bool ends_with_amx = std::strcmp(found.back().name, "amx") == 0;
+  return found[found.size() - (ends_with_amx ? 2 : 1)];
 }
 
 }  // namespace
@@ -73,7 +103,7 @@ std::vector<std::string> available_levels() {
 
 Result<const KernelTable*> kernels_for(const std::string& name) {
   const std::vector<Level> found = levels();
-  if (name == "auto") return found.back().table;
+  if (name == "auto") return automatic_level(found).table;
   std::string known;
   for (const Level& level : found) {
     if (name == level.name) return level.table;

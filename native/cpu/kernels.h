@@ -70,11 +70,15 @@ struct QuantizedRows {
   int32_t* sum = nullptr;
   int32_t* low_sum = nullptr;
   float* scaled_sum = nullptr;
-  int8_t* q8 = nullptr;  // or none, where levels is 16383
+  int8_t* q8 = nullptr;      // or none, where levels is 16383
+  int8_t* q_high = nullptr;  // or none, see KernelTable::splits_inputs
+  int8_t* q_low = nullptr;
 };
 
 struct KernelTable {
   const char* name;
+  /// Whether quantize_rows also writes q_high and q_low, and `linear` reads them.
+  bool splits_inputs = false;
   /// Quantises rows [row_begin, row_end) of x; levels = 16383 or 127. Formula: backend/ops.h.
   void (*quantize_rows)(backend::Matrix x, int row_begin, int row_end, float levels,
                         const QuantizedRows& out);
@@ -97,5 +101,6 @@ struct KernelTable {
 const KernelTable* ref_kernels();
 const KernelTable* avx2_kernels();
 const KernelTable* avx512_kernels();
+const KernelTable* amx_kernels();
 
 }  // namespace wl::cpu

@@ -42,12 +42,12 @@ export const ENGINE_OPTIONS = {
     default: 1,
     parse: integer(1, 64),
   }),
-  isa: option<"auto" | "ref" | "avx2" | "avx512">({
+  isa: option<"auto" | "ref" | "avx2" | "avx512" | "amx">({
     flag: "isa",
-    placeholder: "auto|ref|avx2|avx512",
-    meaning: "instruction set of the kernels",
+    placeholder: "auto|ref|avx2|avx512|amx",
+    meaning: "instruction set of the kernels; auto is the best one but amx",
     default: "auto",
-    parse: oneOf(["auto", "ref", "avx2", "avx512"], ["amx"]),
+    parse: oneOf(["auto", "ref", "avx2", "avx512", "amx"]),
   }),
   activations: option<"wide" | "8" | "float">({
     flag: "activations",

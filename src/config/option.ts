@@ -68,15 +68,11 @@ export function size(minBytes: number, minText: string): (text: string) => numbe
 }
 
 /** One of `values`; `notBuilt` names those that are planned, so that their error says so. */
-export function oneOf<const T extends string>(
-  values: readonly T[],
-  notBuilt: readonly string[] = [],
-): (text: string) => T {
+export function oneOf<const T extends string>(values: readonly T[]): (text: string) => T {
   return (text) => {
     const value = values.find((candidate) => candidate === text);
     if (value !== undefined) return value;
-    const why = notBuilt.includes(text) ? "is not built yet" : "is not known";
-    throw new InvalidValue(`${why}; use one of ${values.join(", ")}`);
+    throw new InvalidValue(`is not known; use one of ${values.join(", ")}`);
   };
 }
 

@@ -26,7 +26,7 @@ export type EngineErrorCode =
   | "ERR_INVALID_ARGUMENT"
   | "ERR_INTERNAL";
 
-export type IsaLevel = "ref" | "avx2" | "avx512";
+export type IsaLevel = "ref" | "avx2" | "avx512" | "amx";
 
 export interface DeviceInfo {
   readonly kind: "cpu";

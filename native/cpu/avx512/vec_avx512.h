@@ -51,6 +51,11 @@ struct VecAvx512 {
   static I izero() { return _mm512_setzero_si512(); }
   static I iset1(int32_t x) { return _mm512_set1_epi32(x); }
   static void istore(int32_t* p, I x) { _mm512_storeu_si512(p, x); }
+  static I iload(const int32_t* p) { return _mm512_loadu_si512(p); }
+  template <int kBits>
+  static I shift_left(I x) {
+    return _mm512_slli_epi32(x, kBits);
+  }
   static I iadd(I x, I y) { return _mm512_add_epi32(x, y); }
   static I imul(I x, I y) { return _mm512_mullo_epi32(x, y); }
   static I imax(I x, I y) { return _mm512_max_epi32(x, y); }
@@ -101,16 +106,30 @@ struct VecAvx512 {
     *low = {_mm512_cvtepi8_epi16(_mm256_shuffle_epi8(entries, _mm256_and_si256(bytes, mask)))};
     *high = {_mm512_cvtepi8_epi16(_mm256_shuffle_epi8(entries, high_bytes))};
   }
+  /// 32 bytes of nibbles as bytes: 16 rows x 4 inputs.
+  static I nibble_quads(const uint8_t* nibbles) {
+    // A row's 16 bits hold inputs 0, 1 in the low nibbles and 2, 3 in the high ones.
+    const __m512i rows = _mm512_cvtepu16_epi32(load_256(nibbles));
+    return _mm512_and_si512(_mm512_or_si512(rows, _mm512_slli_epi32(rows, 12)),
+                            _mm512_set1_epi8(15));
+  }
+  /// 64 bytes 0..15, each standing for an entry of `table`.
+  static I look_up_bytes(I x, const int8_t* table) {
+    const __m128i entries = _mm_loadu_si128(reinterpret_cast<const __m128i*>(table));
+    return _mm512_shuffle_epi8(_mm512_broadcast_i32x4(entries), x);
+  }
+  /// Each of 64 bytes less y.
+  static I subtract_from_bytes(I x, int8_t y) { return _mm512_sub_epi8(x, _mm512_set1_epi8(y)); }
+  /// 64 bytes of two times 16 rows x 2 inputs: 16 rows x 4 inputs.
+  static I byte_quads(const uint8_t* bytes) {
+    return _mm512_permutexvar_epi16(pairs_to_quads(), _mm512_loadu_si512(bytes));
+  }
   /// dot[c][row] += nibbles times bytes over 16 inputs: 128 bytes of nibbles, q8[c] the inputs.
   template <int kColumns>
   static void add_nibble_quads(const uint8_t* nibbles, const int8_t* const* q8, I* dot) {
-    const __m512i mask = _mm512_set1_epi8(15);
 #pragma GCC unroll 4
     for (int k = 0; k < 16; k += 4, nibbles += 32) {
-      // A row's 16 bits hold inputs 0, 1 in the low nibbles and 2, 3 in the high ones.
-      const __m512i rows = _mm512_cvtepu16_epi32(load_256(nibbles));
-      const __m512i quads =
-          _mm512_and_si512(_mm512_or_si512(rows, _mm512_slli_epi32(rows, 12)), mask);
+      const __m512i quads = nibble_quads(nibbles);
 #pragma GCC unroll 16
       for (int c = 0; c < kColumns; ++c) dot[c] = dot_quad(dot[c], quads, q8[c] + k);
     }
@@ -118,12 +137,10 @@ struct VecAvx512 {
   /// dot[c][row] += (bytes + 128) times bytes over 16 inputs: 256 signed bytes of weights.
   template <int kColumns>
   static void add_byte_quads(const uint8_t* bytes, const int8_t* const* q8, I* dot) {
-    const __m512i flip = _mm512_set1_epi8(-128), order = pairs_to_quads();
+    const __m512i flip = _mm512_set1_epi8(-128);
 #pragma GCC unroll 4
     for (int k = 0; k < 16; k += 4, bytes += 64) {
-      // Inputs 0, 1 of all rows come before inputs 2, 3.
-      const __m512i pairs = _mm512_loadu_si512(bytes);
-      const __m512i quads = _mm512_xor_si512(_mm512_permutexvar_epi16(order, pairs), flip);
+      const __m512i quads = _mm512_xor_si512(byte_quads(bytes), flip);
 #pragma GCC unroll 16
       for (int c = 0; c < kColumns; ++c) dot[c] = dot_quad(dot[c], quads, q8[c] + k);
     }

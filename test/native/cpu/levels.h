@@ -36,6 +36,7 @@ inline std::vector<const KernelTable*> simd_levels() {
   }
 #ifdef WL_HAVE_AVX2
   if (has("avx2") && !has("avx512")) tables.push_back(emulated_avx512_kernels());
+  if (has("avx2") && !has("amx")) tables.push_back(emulated_amx_kernels());
 #endif
   return tables;
 }

@@ -103,15 +103,18 @@ struct QuantizedInput {
   Floats scale;
   std::vector<int32_t> sum, low_sum;
   Floats scaled_sum;
-  std::vector<int8_t> q8;
+  std::vector<int8_t> q8, q_high, q_low;
   backend::LinearInput view(Matrix x) const {
+    const auto bytes_or_null = [](const auto& v) { return v.empty() ? nullptr : v.data(); };
     return {x,
             q.data(),
             scale.data(),
             sum.data(),
             low_sum.data(),
             scaled_sum.data(),
-            q8.empty() ? nullptr : q8.data()};
+            bytes_or_null(q8),
+            bytes_or_null(q_high),
+            bytes_or_null(q_low)};
   }
 };
 
@@ -122,10 +125,16 @@ QuantizedInput quantize(const KernelTable& kernels, Matrix x, float levels) {
   out.sum.resize(out.q.size() / 32);
   out.low_sum.resize(out.q.size() / 32);
   out.scaled_sum.resize(out.q.size() / 32);
-  if (levels <= 127) out.q8.resize(out.q.size());
-  kernels.quantize_rows(x, 0, x.rows, levels,
-                        {out.q.data(), out.scale.data(), out.sum.data(), out.low_sum.data(),
-                         out.scaled_sum.data(), out.q8.empty() ? nullptr : out.q8.data()});
+  if (levels <= 127) {
+    out.q8.resize(out.q.size());
+  } else if (kernels.splits_inputs) {
+    for (auto* bytes : {&out.q_high, &out.q_low}) bytes->resize(out.q.size());
+  }
+  const auto bytes_or_null = [](auto& v) { return v.empty() ? nullptr : v.data(); };
+  kernels.quantize_rows(
+      x, 0, x.rows, levels,
+      {out.q.data(), out.scale.data(), out.sum.data(), out.low_sum.data(), out.scaled_sum.data(),
+       bytes_or_null(out.q8), bytes_or_null(out.q_high), bytes_or_null(out.q_low)});
   return out;
 }
 
@@ -186,6 +195,14 @@ WL_TEST("cpu: products of every weight type equal the reference on every level")
   }
 }
 
+WL_TEST("cpu: products of many tokens and inputs equal the reference on every level") {
+  for (const DType type : {DType::kQ4_K, DType::kQ6_K}) check_linear(type, 17, 1280, 81, 16383);
+  for (const DType type : {DType::kQ4_0, DType::kQ5_1, DType::kQ8_0}) {
+    check_linear(type, 17, 1088, 81, 16383);
+    check_linear(type, 17, 1088, 81, 127);
+  }
+}
+
 WL_TEST("cpu: float products take any number of inputs") {
   for (const int cols : {1, 5, 17}) {
     check_linear(DType::kF32, 18, cols, 3, 16383);
@@ -233,14 +250,17 @@ std::vector<LargestBlock> largest_blocks() {
 }
 
 WL_TEST("cpu: the largest integers of a type do not overflow") {
-  Floats x(256, 1.0f);  // quantised to the largest activation
-  const Matrix input{x.data(), 1, 256};
+  const int rows = 17;         // of the same input: a tile of any level, and a row of its own
+  Floats x(256 * rows, 1.0f);  // quantised to the largest activation
+  const Matrix input{x.data(), rows, 256};
   for (const LargestBlock& block : largest_blocks()) {
     const PackedWeight packed =
         pack({block.type, 1, 256, block.bytes.data()}, *packed_form(block.type));
     for (const float levels : {16383.0f, 127.0f}) {
       const Floats expected = run_linear(*ref_kernels(), packed, input, levels, nullptr);
-      WL_CHECK(std::fabs(expected[0] - block.sum) < 1e-6 * std::fabs(block.sum));
+      for (const float value : expected) {
+        WL_CHECK(std::fabs(value - block.sum) < 1e-6 * std::fabs(block.sum));
+      }
       for (const KernelTable* kernels : simd_levels()) {
         WL_CHECK(same_bits(expected, run_linear(*kernels, packed, input, levels, nullptr)));
       }

@@ -114,10 +114,6 @@ describe("loadConfig", () => {
     expect(messageOf(() => load({ flags: { [flag]: value } }))).toContain(`--${flag} ${value}: `);
   });
 
-  test("what is planned says that it is not built yet", () => {
-    expect(messageOf(() => load({ flags: { isa: "amx" } }))).toContain("not built yet");
-  });
-
   test("an unknown variable or key is an error that names it", () => {
     expect(messageOf(() => load({ env: { WARMLOOP_PROT: "1" } }))).toContain("WARMLOOP_PROT");
     const readFile = () => JSON.stringify({ prot: 1 });

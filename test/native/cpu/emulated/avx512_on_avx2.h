@@ -134,6 +134,9 @@ struct Emulated {
   static I broadcast_i32x4(__m128i x) {
     return {_mm256_broadcastsi128_si256(x), _mm256_broadcastsi128_si256(x)};
   }
+  static I sub_epi8(I x, I y) {
+    return {_mm256_sub_epi8(x.low, y.low), _mm256_sub_epi8(x.high, y.high)};
+  }
   static I shuffle_epi8(I x, I order) {
     return {_mm256_shuffle_epi8(x.low, order.low), _mm256_shuffle_epi8(x.high, order.high)};
   }
@@ -193,6 +196,7 @@ struct Emulated {
 #define _mm512_sub_ps Emulated::sub_ps
 #define _mm512_xor_ps Emulated::xor_ps
 #define _mm512_broadcast_i32x4 Emulated::broadcast_i32x4
+#define _mm512_sub_epi8 Emulated::sub_epi8
 #define _mm512_shuffle_epi8 Emulated::shuffle_epi8
 #define _mm512_or_si512 Emulated::or_si512
 #define _mm512_xor_si512 Emulated::xor_si512
