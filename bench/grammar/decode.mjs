@@ -13,7 +13,7 @@ import { specOf } from "./tool-texts.mjs";
 const OUTPUT_TOKENS = 128;
 
 /** One string that does not end before the output does. */
-const LONG_STRING = { type: "string", minLength: 4000 };
+const LONG_STRING = { type: "string", minLength: 600 };
 /** Long names between short values. */
 const FLAGS = {
   type: "object",

@@ -45,14 +45,12 @@ function decodeRows(ours, theirs, threads) {
     unit: "tokens/s",
     ours: summary(ours.free),
     peer: decodePeer(theirs.free),
-    disturbed: false,
   };
   const kinds = [...Object.keys(SCHEMAS), "tools"].map((kind) => ({
     id: `of-free/${kind}/t${threads}`,
     unit: "of free decoding",
     ours: summary(ofFree(ours, kind)),
     ...(kind in theirs && { peer: decodePeer(ofFree(theirs, kind)) }),
-    disturbed: false,
   }));
   return [free, ...kinds];
 }
@@ -64,7 +62,6 @@ function maskShare(maskRow, freeRates, threads) {
     unit: "x of 1",
     ours: summary([maskRow.ours.median / stepMs]),
     peer: summary([maskRow.peer.median / stepMs]),
-    disturbed: false,
   };
 }
 
@@ -101,7 +98,9 @@ for (const threads of flags.threads.split(",").map(Number)) {
   );
   rows.push(...decodeRows(ours, theirs, threads));
 }
-const all = rows.map((row) => judged(row, targetOf(row.id)));
+const { load, cores } = run.machine;
+const disturbed = load[0] > cores / 2;
+const all = rows.map((row) => ({ ...judged(row, targetOf(row.id)), disturbed }));
 printTable(
   ["row", "unit", "ours", "peer", "target", "met"],
   all.map(({ id, unit, ours, peer, target, met }) => [
