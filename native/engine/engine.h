@@ -101,8 +101,8 @@ class Engine {
 
   /// Errors: ERR_INVALID_ARGUMENT (empty prompt, token out of range, bad sampling value, a grammar
   /// over a larger vocabulary than the model's), ERR_CONTEXT_TOO_LONG, ERR_QUEUE_FULL,
-  /// ERR_ENGINE_CLOSED. A grammar that the vocabulary cannot spell ends the request with kFailed
-  /// and ERR_GRAMMAR.
+  /// ERR_ENGINE_CLOSED. A grammar that the vocabulary cannot spell, or that is too ambiguous for
+  /// the output so far, ends the request with kFailed and ERR_GRAMMAR.
   Result<RequestId> submit(RequestOptions options);
   /// Appends options.tokens to a live sequence and generates. If the sequence's own request still
   /// runs (a warmup in prefill), the continuation waits for it and joins its KV.

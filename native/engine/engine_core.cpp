@@ -159,7 +159,8 @@ bool EngineCore::append(Request& request, int32_t token) {
   Sequence& sequence = *request.sequence;
   const bool is_stop = std::ranges::count(request.options.stop_token_ids, token) > 0;
   if (request.grammar && !is_stop && !request.grammar->accept(token)) {
-    lifecycle_.fail(request, ErrorCode::kInternal);  // its mask allowed the token
+    // Its mask allowed the token, but the grammar has too many ways to read the text by now.
+    lifecycle_.fail(request, ErrorCode::kGrammar);
     return false;
   }
   sequence.tokens.push_back(token);

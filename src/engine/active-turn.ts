@@ -147,6 +147,6 @@ function failed(step: StepEvents, index: number, errorCodes: readonly string[]):
 
 function whyFailed(code: EngineErrorCode): string {
   return code === "ERR_GRAMMAR"
-    ? "the model's vocabulary has no token that goes on as the grammar wants"
+    ? "the model's vocabulary cannot go on as the grammar wants, or the grammar is too ambiguous"
     : "the engine ended the turn";
 }
