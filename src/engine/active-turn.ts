@@ -80,7 +80,7 @@ export class ActiveTurn {
       : (FINISH_REASONS[step.finish[index] as number] as NativeFinish);
     if (finish !== "none") {
       this.#isSettled = true;
-      events.push(...this.#decoder.finish());
+      events.push(...this.#decoder.finish(finish === "length"));
     }
     return {
       turnId: this.id,

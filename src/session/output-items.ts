@@ -51,6 +51,9 @@ export class OutputItems {
         case "text":
           this.#pushMessage(event.delta);
           break;
+        case "call_cut":
+          this.#hasDroppedCall = true;
+          break;
         case "reasoning":
           this.#pushReasoning(event.delta);
           break;

@@ -107,7 +107,9 @@ export type OutputEvent =
   | { readonly type: "call_start"; readonly name: string }
   | { readonly type: "call_arguments"; readonly delta: string }
   /** The call is complete and its arguments are a JSON object. */
-  | { readonly type: "call_end" };
+  | { readonly type: "call_end" }
+  /** The token cap cut a call that had not been announced. */
+  | { readonly type: "call_cut" };
 
 export interface OutputDecoderOptions {
   readonly stop: readonly string[];
@@ -124,7 +126,7 @@ export interface OutputDecoderOptions {
 export interface OutputDecoder {
   push(ids: Int32Array): readonly OutputEvent[];
   /** Flushes what is held back; an open call that is not complete yields no `call_end`. */
-  finish(): readonly OutputEvent[];
+  finish(wasCut?: boolean): readonly OutputEvent[];
   /** A stop string was met. */
   readonly stopped: boolean;
   /** Tokens pushed up to and including the one that completed the stop string. */

@@ -36,6 +36,8 @@ export class MarkedParser {
   /** Text that is not decided yet. */
   #pending = "";
   #calls: CallBlock | undefined;
+  /** A marker opened the block of calls. */
+  #isMarked = false;
   /** Text or thinking starts here: nothing but white space has come. */
   #isAtStart = true;
   /** White space in front of the next text belongs to a marker. */
@@ -64,13 +66,13 @@ export class MarkedParser {
     while (hasAdvanced) hasAdvanced = this.#advance();
   }
 
-  finish(): void {
+  finish(wasCut = false): void {
     switch (this.#mode) {
       case "thinking":
         this.#emitThinking(this.#pending);
         break;
       case "calls":
-        this.#emitText(this.#calls?.finish() ?? "");
+        this.#finishCalls(wasCut);
         break;
       default:
         this.#emitText(this.#pending);
@@ -201,6 +203,7 @@ export class MarkedParser {
   /** @param end of the white space and the marker that open it, in the pending text */
   #openBlock(block: BlockSyntax, end: number): void {
     this.#mode = "calls";
+    this.#isMarked = "marker" in block.opening;
     this.#calls = new CallBlock(block, this.#tools, this.#pending.slice(0, end), this.#emit);
     this.#pending = this.#pending.slice(end);
   }
@@ -222,6 +225,13 @@ export class MarkedParser {
     }
     this.#pending = block.rest;
     return true;
+  }
+
+  /** What a marker opened and the token cap cut before it had a name is half a call, not text. */
+  #finishCalls(wasCut: boolean): void {
+    const rest = this.#calls?.finish() ?? "";
+    if (wasCut && this.#isMarked && rest !== "") this.#emit({ type: "call_cut" });
+    else this.#emitText(rest);
   }
 
   #emitText(delta: string): void {

@@ -61,9 +61,9 @@ export class StreamOutputDecoder implements OutputDecoder {
     return this.#takeEvents();
   }
 
-  finish(): readonly OutputEvent[] {
+  finish(wasCut = false): readonly OutputEvent[] {
     this.#deliver(this.#stops.finish());
-    this.#parser?.finish();
+    this.#parser?.finish(wasCut);
     return this.#takeEvents();
   }
 

@@ -12,8 +12,8 @@ export interface OutputParser {
   push(text: string): void;
   /** The text so far ends inside thinking. */
   readonly isThinking: boolean;
-  /** The output has ended: what was held back comes out. */
-  finish(): void;
+  /** The output has ended, or the token cap cut it: what was held back comes out. */
+  finish(wasCut?: boolean): void;
 }
 
 /** undefined: all output is text. */

@@ -92,7 +92,7 @@ function parse(output: string, format: OutputFormat): Parsed {
     else if (event.type === "call_arguments") {
       const last = calls.pop();
       if (last) calls.push({ ...last, args: last.args + event.delta });
-    } else texts[event.type] += event.delta;
+    } else if (event.type !== "call_cut") texts[event.type] += event.delta;
   }
   const isWhole = numEnds === calls.length;
   return { calls, text: texts.text, thinking: texts.reasoning, isWhole };

@@ -6,9 +6,11 @@ import type {
   ThinkingStart,
   ToolFormat,
 } from "../../../src/text/output/output-format.ts";
+import { createOutputParser } from "../../../src/text/output/output-parser.ts";
 import type { OutputEvent } from "../../../src/text/text-types.ts";
 import { seededRandom } from "../../seeded-random.ts";
 import { call, parseOutput, parsePieces, text, thought } from "./parse-output.ts";
+import { joinEvents } from "./text-fixtures.ts";
 
 const TOOLS: readonly OfferedTool[] = [
   { name: "weather", textParameters: ["city"] },
@@ -364,4 +366,13 @@ describe("events do not depend on how the text is cut", () => {
       }
     }
   });
+});
+
+test("half a call that its marker opened is no text when the token cap cut it", () => {
+  const events: OutputEvent[] = [];
+  const format: OutputFormat = { calls: { format: "hermes", tools: TOOLS } };
+  const parser = createOutputParser(format, (event) => events.push(event));
+  parser?.push('I look. <tool_call>\n{"name": "get_w');
+  parser?.finish(true);
+  expect(joinEvents(events)).toEqual([text("I look."), { type: "call_cut" }]);
 });
