@@ -9,7 +9,7 @@ namespace {
 
 struct Avx2 {
   static constexpr size_t kBytes = 32;
-  static constexpr int kFloats = 8, kInt16Macs = 16;
+  static constexpr int kFloats = 8, kInt16Macs = 16, kInt16Chains = 8;
   using F = __m256;
   using I = __m256i;
   static F set1(float x) { return _mm256_set1_ps(x); }

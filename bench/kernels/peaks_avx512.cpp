@@ -9,7 +9,7 @@ namespace {
 
 struct Avx512 {
   static constexpr size_t kBytes = 64;
-  static constexpr int kFloats = 16, kInt16Macs = 32;
+  static constexpr int kFloats = 16, kInt16Macs = 32, kInt16Chains = 12;
   using F = __m512;
   using I = __m512i;
   static F set1(float x) { return _mm512_set1_ps(x); }

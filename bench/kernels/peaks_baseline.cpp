@@ -10,7 +10,7 @@ namespace {
 
 struct Scalar {
   static constexpr size_t kBytes = 8;
-  static constexpr int kFloats = 1, kInt16Macs = 1;
+  static constexpr int kFloats = 1, kInt16Macs = 1, kInt16Chains = 12;
   using F = float;
   using I = int64_t;
   static F set1(float x) { return x; }
