@@ -6,6 +6,7 @@
  */
 
 import { jsonText } from "./json-text.ts";
+import { scalarAsJson } from "./literal-scalar.ts";
 
 export interface LiteralSyntax {
   /** Between key and value of the outermost object; `:` in objects within it. */
@@ -39,16 +40,6 @@ type State =
 
 const SPACE = /\s/;
 const BARE_KEY = /[^\s"':=,(){}[\]]/;
-const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-const LOOSE_NUMBER = /^[-+]?(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][+-]?\d+)?$/;
-const WORDS: Readonly<Record<string, string>> = {
-  True: "true",
-  False: "false",
-  None: "null",
-  true: "true",
-  false: "false",
-  null: "null",
-};
 const SAME_ESCAPES = '"\\/bfnrtu';
 
 export class LiteralScanner {
@@ -291,13 +282,4 @@ export class LiteralScanner {
     this.#frames.pop();
     this.#state = this.#frames.length === 0 ? "end" : "after";
   }
-}
-
-function scalarAsJson(text: string): string | undefined {
-  const word = WORDS[text];
-  if (word !== undefined) return word;
-  if (JSON_NUMBER.test(text)) return text;
-  if (!LOOSE_NUMBER.test(text)) return undefined;
-  const number = Number(text.replaceAll("_", ""));
-  return Number.isFinite(number) ? JSON.stringify(number) : undefined;
 }

@@ -7,6 +7,7 @@
 import { CallReader } from "./call-reader.ts";
 import type { TaggedForm } from "./call-syntax.ts";
 import { isJson, jsonText, wholeCharacters } from "./json-text.ts";
+import { wordAsJson } from "./literal-scalar.ts";
 import type { OfferedTool } from "./output-format.ts";
 
 type State = "open" | "name" | "body" | "key" | "value";
@@ -161,14 +162,9 @@ export class TaggedCall extends CallReader {
   }
 }
 
-const PYTHON_WORDS: Readonly<Record<string, string>> = {
-  True: "true",
-  False: "false",
-  None: "null",
-};
-
+/** What is neither JSON nor a word of Python is text. */
 function asJson(value: string): string {
   const trimmed = value.trim();
   if (isJson(trimmed)) return trimmed;
-  return PYTHON_WORDS[trimmed] ?? JSON.stringify(value);
+  return wordAsJson(trimmed) ?? JSON.stringify(value);
 }

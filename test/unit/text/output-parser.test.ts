@@ -99,6 +99,21 @@ const SAMPLES: readonly (readonly [title: string, sample: Sample])[] = [
     sample("qwen-coder", "<tool_call><function=now></function></tool_call>", call("now", "{}")),
   ],
   [
+    "seed: values that are no JSON are text",
+    sample(
+      "seed",
+      "<seed:tool_call><function=now><parameter=a>constructor</parameter><parameter=b>1_000</parameter><parameter=c> x\n</parameter></function></seed:tool_call>",
+      call("now", '{"a": "constructor", "b": "1_000", "c": " x\\n"}'),
+    ),
+  ],
+  [
+    "pythonic: words that are no values break the call",
+    sample("pythonic", "[now(a=constructor)]", [
+      { type: "call_start", name: "now" },
+      { type: "call_arguments", delta: '{"a": )]' },
+    ]),
+  ],
+  [
     "glm: no arguments",
     sample("glm", "<tool_call>now</tool_call> ok", [...call("now", "{}"), text("ok")]),
   ],
