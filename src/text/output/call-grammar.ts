@@ -74,15 +74,23 @@ function markedCalls(
   return isParallel ? sequence({ repeat: called }, text) : choice([called, text]);
 }
 
-/** Calls, or text that does not start like one. */
+/**
+ * Calls, or text that does not start like one. The family's other ways to write a call are left out,
+ * but for a marker in front: each would compile all schemas once more.
+ */
 function leadingCalls(
   blocks: readonly BlockSyntax[],
   { tools, isParallel, thinking }: CallGrammarOptions,
 ): GrammarSpec {
-  const names = tools.map(({ name }) => name);
+  const [written] = blocks;
+  if (written === undefined) return EMPTY;
+  const markers = blocks.flatMap(({ opening, form }) =>
+    "marker" in opening && form === written.form ? marker(opening.marker) : [],
+  );
+  const rest = calls(written, tools, isParallel);
   return choice([
-    ...blocks.map((block) => calls(block, tools, isParallel)),
-    textWithoutCall(blocks, names, thinking && thinkingMarkers(thinking.format)?.open),
+    markers.length === 0 ? rest : sequence(optional(choice(markers)), rest),
+    textWithoutCall(blocks, thinking && thinkingMarkers(thinking.format)?.open),
   ]);
 }
 

@@ -5,7 +5,7 @@ import type { ToolParameter } from "./tool-parameters.ts";
 
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** Each optional parameter that could come first repeats the grammar of those behind it. */
-const MAX_LEADING_OPTIONAL = 12;
+const MAX_LEADING_OPTIONAL = 4;
 
 /** undefined: these parameters cannot be written as keywords. */
 export function keywordArguments(

@@ -1,84 +1,93 @@
 /**
  * Free text where calls need no marker: it must not start like a call, or a call could come in
- * unconstrained. Built as the texts that leave, with one character, a tree of call beginnings.
+ * unconstrained. Described by the texts on the way to a call, which may end there, and by the shortest
+ * texts that left that way.
  */
 
-import { choice, type GrammarSpec, sequence } from "./grammar-spec.ts";
 import type { BlockSyntax } from "./call-syntax.ts";
+import { choice, type GrammarSpec, sequence } from "./grammar-spec.ts";
 
-interface Node {
-  /** A character, or `\s+`, to what may follow; null: the beginning is complete. */
-  readonly next: Map<string, Node | null>;
+/** Regular expressions of what follows the first character of a call. */
+interface Way {
+  readonly first: string;
+  readonly onIt: string;
+  readonly offIt: string;
 }
 
-const SPACE = "\\s+";
+/** `name(`, whatever the name: what has no parenthesis behind it is no call. */
+const TO_PYTHON: Way = {
+  first: "[",
+  onIt: "\\s*[A-Za-z0-9_-]*",
+  offIt: "\\s*(?:[^\\sA-Za-z0-9_-]|[A-Za-z0-9_-]+[^A-Za-z0-9_(-])",
+};
+
 const CALL_KEYS = ["name", "tool_name", "type"];
 
 /** @param thinkingOpen begins thinking, behind which a message starts again */
 export function textWithoutCall(
   blocks: readonly BlockSyntax[],
-  toolNames: readonly string[],
   thinkingOpen: string | undefined,
 ): GrammarSpec {
   const markers = blocks.flatMap(({ opening }) => ("marker" in opening ? opening.marker : []));
-  const tree: Node = { next: new Map() };
-  for (const { opening } of blocks) {
-    if (!("leading" in opening)) continue;
-    const inner =
-      opening.leading === "{"
-        ? CALL_KEYS.map((key) => `"${key}"`)
-        : toolNames.map((name) => `${name}(`);
-    const open = child(tree, opening.leading);
-    for (const start of inner) for (const node of [open, child(open, SPACE)]) add(node, start);
-  }
-  if (thinkingOpen !== undefined) add(tree, thinkingOpen);
+  const ways = [...blocks.flatMap(wayTo), ...(thinkingOpen ? [wayToTexts([thinkingOpen])] : [])];
+  const firsts = ways.map(({ first }) => inClass(first)).join("");
+  const on = ways.map(({ first, onIt }) => `${literally(first)}${onIt}`);
+  const off = ways.map(({ first, offIt }) => `${literally(first)}${offIt}`);
   return choice([
-    { regex: `\\s*${beginnings(tree)}` },
-    sequence({ regex: `\\s*${departures(tree, [SPACE])}` }, { text: true, excluding: markers }),
+    { regex: `\\s*(?:${on.join("|")})?` },
+    sequence(
+      { regex: `\\s*(?:${[`[^\\s${firsts}]`, ...off].join("|")})` },
+      { text: true, excluding: markers },
+    ),
   ]);
 }
 
-function add(node: Node, text: string): void {
-  const characters = [...text];
-  const last = characters.pop();
-  let end = node;
-  for (const character of characters) end = child(end, character);
-  if (last !== undefined) end.next.set(last, null);
+function wayTo({ opening }: BlockSyntax): readonly Way[] {
+  if (!("leading" in opening)) return [];
+  if (opening.leading === "[") return [TO_PYTHON];
+  const { onIt, offIt } = wayToTexts(CALL_KEYS.map((key) => `"${key}"`));
+  const quote = { onIt: `(?:"${onIt})?`, offIt: `(?:[^\\s"]|"${offIt})` };
+  return [{ first: "{", onIt: `\\s*${quote.onIt}`, offIt: `\\s*${quote.offIt}` }];
 }
 
-function child(node: Node, edge: string): Node {
-  const known = node.next.get(edge);
-  if (known) return known;
-  const made: Node = { next: new Map() };
-  node.next.set(edge, made);
-  return made;
+/** @param texts start with the same character */
+function wayToTexts(texts: readonly string[]): Way {
+  const first = texts[0]?.charAt(0) ?? "";
+  const rests = texts.map((text) => text.slice(1));
+  return { first, onIt: beginningsOf(rests), offIt: departuresFrom(rests) };
 }
 
-/** All texts on the way to a call, that of no character included. */
-function beginnings(node: Node): string {
-  const ways = [...node.next].flatMap(([edge, next]) =>
-    next === null ? [] : [`${edgePattern(edge)}${beginnings(next)}`],
+/** Of each of the texts, but for the whole one. */
+function beginningsOf(texts: readonly string[]): string {
+  const ways = [...byFirst(texts)].flatMap(([first, rests]) =>
+    rests.includes("") ? [] : [`${literally(first)}${beginningsOf(rests)}`],
   );
   return ways.length === 0 ? "" : `(?:${ways.join("|")})?`;
 }
 
-/**
- * The shortest texts from which no call can come any more.
- * @param also characters that lead elsewhere
- */
-function departures(node: Node, also: readonly string[] = []): string {
-  const edges = [...node.next.keys(), ...also];
-  const others = `[^${edges.map((edge) => (edge === SPACE ? "\\s" : classEscape(edge))).join("")}]`;
-  const ways = [...node.next].flatMap(([edge, next]) =>
-    next === null ? [] : [`${edgePattern(edge)}${departures(next, edge === SPACE ? [SPACE] : [])}`],
+function departuresFrom(texts: readonly string[]): string {
+  const groups = byFirst(texts);
+  const others = `[^${[...groups.keys()].map(inClass).join("")}]`;
+  const ways = [...groups].flatMap(([first, rests]) =>
+    rests.includes("") ? [] : [`${literally(first)}${departuresFrom(rests)}`],
   );
   return `(?:${[others, ...ways].join("|")})`;
 }
 
-function edgePattern(edge: string): string {
-  return edge === SPACE ? SPACE : edge.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+/** What follows each first character. */
+function byFirst(texts: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const groups = new Map<string, readonly string[]>();
+  for (const text of texts) {
+    const first = text.charAt(0);
+    groups.set(first, [...(groups.get(first) ?? []), text.slice(1)]);
+  }
+  return groups;
 }
 
-function classEscape(character: string): string {
-  return character.replace(/[\\\]^-]/g, "\\$&");
+function literally(character: string): string {
+  return character.replace(/[\\^$.*+?()[\]{}|/]/, "\\$&");
+}
+
+function inClass(character: string): string {
+  return character.replace(/[\\\]^[-]/, "\\$&");
 }
