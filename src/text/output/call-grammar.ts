@@ -102,8 +102,7 @@ function calls(
 ): GrammarSpec {
   const open = marker("marker" in block.opening ? block.opening.marker : "");
   const whole = sequence(open, blockRest(block, tools, isParallel));
-  if (!isParallel || block.holdsSeveral) return whole;
-  return sequence(whole, { repeat: sequence(literal(block.between), whole) });
+  return !isParallel || block.holdsSeveral ? whole : row(whole, block.between);
 }
 
 /** From behind the opening to the end of the block. */
@@ -114,13 +113,21 @@ function blockRest(
 ): GrammarSpec {
   const { isList, holdsSeveral, between, close } = block;
   const call = choice(tools.map((tool) => callOf(block, tool)));
-  const several =
-    isParallel && holdsSeveral
-      ? sequence(call, { repeat: sequence(literal(between), call) })
-      : call;
-  const list = isList ? sequence(literal("["), several, literal("]")) : several;
+  const isSeveral = isParallel && holdsSeveral;
+  const rest = isSeveral ? { repeat: sequence(literal(between), call) } : EMPTY;
+  const list = sequence(literal("["), call, rest, literal("]"));
+  const bare = isSeveral ? row(call, between) : call;
   const pad = literal(block.pad);
-  return sequence(pad, list, pad, marker(close ?? ""));
+  return sequence(pad, isList ? list : bare, pad, marker(close ?? ""));
+}
+
+/**
+ * One or more. What stands between two may also stand behind the last, where it means nothing: so all
+ * schemas are compiled once.
+ */
+function row(part: GrammarSpec, between: string): GrammarSpec {
+  const separator = between === "" ? EMPTY : optional(literal(between));
+  return { repeat: sequence(part, separator), min: 1 };
 }
 
 function callOf({ form, close }: BlockSyntax, tool: GrammarTool): GrammarSpec {

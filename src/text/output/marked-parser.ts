@@ -75,7 +75,7 @@ export class MarkedParser {
         this.#finishCalls(wasCut);
         break;
       default:
-        this.#emitText(this.#pending);
+        this.#emitText(this.#dropsSpace ? this.#pending.trimStart() : this.#pending);
     }
     this.#pending = "";
   }

@@ -91,6 +91,10 @@ const SAMPLES: readonly (readonly [title: string, sample: Sample])[] = [
     ),
   ],
   [
+    "hermes: white space behind the last call",
+    sample("hermes", `${ONE_CALL.hermes}\n \n`, call("weather", OSLO)),
+  ],
+  [
     "qwen-coder: JSON inside the block",
     sample("qwen-coder", ONE_CALL.hermes, call("weather", OSLO)),
   ],
