@@ -11,7 +11,7 @@ namespace wl::grammar {
 /// What a byte does to the count of units (characters) of a counted automaton.
 enum class EdgeKind : uint8_t {
   kPlain,
-  kStartsUnit,  // begins one more unit: not taken when that would pass the maximum
+  kStartsUnit,  // begins one more unit
   kEndsUnits,   // closes the units (a closing quote): not taken below the minimum
 };
 
@@ -32,9 +32,10 @@ struct ByteDfa {
   std::vector<ByteState> states;
 };
 
-/// Bounds on the number of units. Precondition of a bounded automaton: between two units another
-/// one can always begin, and the text can always end without one more; so bounds lead to no dead
-/// end. What does not have this shape (a pattern with a length bound) is a product automaton.
+/// Bounds on the number of units, by which no partial match becomes a dead end: a byte is not taken
+/// if the text could not end any more without passing the maximum. Precondition of a minimum:
+/// between two units another one can always begin; a minimum without this shape is a product
+/// automaton.
 struct UnitBounds {
   static constexpr uint32_t kUnbounded = std::numeric_limits<uint32_t>::max();
   uint32_t min = 0, max = kUnbounded;

@@ -31,8 +31,7 @@ void add_next_bytes(const Program& program, const Element& element, OnlyByte& ou
   }
   if (node.kind != NodeKind::kMatch) return out.add_many();
   for (const ByteEdge& edge : program.automaton_state(node, element.state).edges) {
-    if (edge.kind == EdgeKind::kStartsUnit && element.num_units == node.bounds.max) continue;
-    if (edge.kind == EdgeKind::kEndsUnits && element.num_units < node.bounds.min) continue;
+    if (!fits(program, node, element.num_units, edge)) continue;
     if (edge.first != edge.last) return out.add_many();
     out.add(edge.first);
   }

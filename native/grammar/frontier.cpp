@@ -65,6 +65,13 @@ bool can_end(const Program& program, const Element& element) {
          element.num_units >= node.bounds.min;
 }
 
+bool fits(const Program& program, const Node& match, uint32_t num_units, const ByteEdge& edge) {
+  if (edge.kind == EdgeKind::kEndsUnits && num_units < match.bounds.min) return false;
+  if (match.bounds.max == UnitBounds::kUnbounded) return true;
+  const uint64_t begun = uint64_t{num_units} + (edge.kind == EdgeKind::kStartsUnit ? 1 : 0);
+  return begun + program.automaton(match).units_left(edge.target) <= match.bounds.max;
+}
+
 void FrontierBuilder::enter(int32_t node, Stack stack) {
   steps_.push_back({node, std::move(stack)});
   run();
@@ -149,13 +156,11 @@ void FrontierBuilder::step(const Element& element, uint8_t byte) {
   }
   if (node.kind != NodeKind::kMatch) return;
   const ByteEdge* edge = find_edge(program_.automaton_state(node, element.state), byte);
-  if (edge == nullptr) return;
+  if (edge == nullptr || !fits(program_, node, element.num_units, *edge)) return;
   uint32_t num_units = element.num_units;
   if (edge->kind == EdgeKind::kStartsUnit) {
-    if (num_units == node.bounds.max) return;
     if (node.bounds.max != UnitBounds::kUnbounded || num_units < node.bounds.min) ++num_units;
   }
-  if (edge->kind == EdgeKind::kEndsUnits && num_units < node.bounds.min) return;
   add_match(element.node, edge->target, num_units, element.stack);
   run();
 }

@@ -83,5 +83,7 @@ class FrontierBuilder {
 
 /// A kMatch element's automaton may end where it stands.
 bool can_end(const Program& program, const Element& element);
+/// Whether bounds let a text of `match` with that many units take the edge.
+bool fits(const Program& program, const Node& match, uint32_t num_units, const ByteEdge& edge);
 
 }  // namespace wl::grammar

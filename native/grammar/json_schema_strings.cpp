@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -13,10 +12,7 @@
 namespace wl::grammar {
 namespace {
 
-constexpr size_t kMaxCountedStates = 4096;  // of a product with lengths, where there is another way
-constexpr size_t kMaxFirstLength = 256;     // how far to look for the length from which all are in
-
-ExprPtr quoted(CharDfa dfa) {
+ExprPtr quoted(const CharDfa& dfa) {
   if (dfa.is_empty()) return choice({});
   return concatenation(
       {literal("\""), match(std::make_shared<const ByteDfa>(json_string_rest_dfa(dfa)))});
@@ -48,69 +44,21 @@ Result<CharDfa> without_lengths(const StringShape& shape) {
   return strings;
 }
 
-/// Marks all states that can be reached from the marked ones.
-void mark_reachable(const CharDfa& dfa, std::vector<bool>* marked) {
-  std::vector<size_t> queue;
-  for (size_t s = 0; s < marked->size(); ++s) {
-    if ((*marked)[s]) queue.push_back(s);
-  }
-  for (size_t i = 0; i < queue.size(); ++i) {
-    for (const CharEdge& edge : dfa.states[queue[i]].edges) {
-      const auto target = static_cast<size_t>(edge.target);
-      if ((*marked)[target]) continue;
-      (*marked)[target] = true;
-      queue.push_back(target);
-    }
-  }
-}
-
-/// The least number of characters from which on a string that can go on is always accepted and can
-/// always go on.
-std::optional<uint32_t> first_free_length(const CharDfa& dfa) {
-  std::vector<bool> at_length(dfa.states.size());
-  at_length[0] = true;
-  for (uint32_t length = 0; length <= kMaxFirstLength; ++length) {
-    std::vector<bool> from_here = at_length;
-    mark_reachable(dfa, &from_here);
-    bool is_free = true, next_any = false;
-    std::vector<bool> next(dfa.states.size());
-    for (size_t s = 0; s < dfa.states.size(); ++s) {
-      const CharState& state = dfa.states[s];
-      if (from_here[s] && (!state.accepts || state.edges.empty())) is_free = false;
-      if (!at_length[s]) continue;
-      for (const CharEdge& edge : state.edges) {
-        next[static_cast<size_t>(edge.target)] = true;
-        next_any = true;
+/// Characters of the shortest string.
+uint32_t shortest_length(const CharDfa& dfa) {
+  std::vector<bool> seen(dfa.states.size());
+  std::vector<size_t> level = {0}, next;
+  for (uint32_t length = 0; !level.empty(); ++length, level = std::exchange(next, {})) {
+    for (const size_t state : level) {
+      if (dfa.states[state].accepts) return length;
+      for (const CharEdge& edge : dfa.states[state].edges) {
+        const auto target = static_cast<size_t>(edge.target);
+        if (!seen[target]) next.push_back(target);
+        seen[target] = true;
       }
     }
-    if (!next_any) return std::nullopt;
-    if (is_free) return length;
-    at_length = std::move(next);
   }
-  return std::nullopt;
-}
-
-/// Long bounds as a count at run time: where strings are free from some length on, those shorter
-/// than that are one automaton, and all others are counted. nullopt: not of this shape.
-Result<std::optional<ExprPtr>> counted(const CharDfa& dfa, UnitBounds length) {
-  const auto free_from = first_free_length(dfa);
-  if (!free_from || *free_from > length.max) return std::optional<ExprPtr>();
-  std::vector<ExprPtr> options;
-  if (length.min < *free_from) {
-    auto shorter = with_length(dfa, {length.min, *free_from - 1});
-    if (!shorter.ok()) return shorter.error();
-    if (!shorter.value().is_empty()) options.push_back(quoted(std::move(shorter).value()));
-  }
-  CharDfa open = dfa;
-  for (CharState& state : open.states) state.accepts = true;
-  auto rest = std::make_shared<const ByteDfa>(json_string_rest_dfa(open, CountUnits::kYes));
-  options.push_back(concatenation(
-      {literal("\""), match(std::move(rest), {std::max(length.min, *free_from), length.max})}));
-  return std::optional(options.size() == 1 ? options[0] : choice(std::move(options)));
-}
-
-uint32_t last_counted(UnitBounds length) {
-  return length.max == UnitBounds::kUnbounded ? length.min : length.max;
+  return UnitBounds::kUnbounded;
 }
 
 Error length_error(const Error& error) {
@@ -129,8 +77,7 @@ Result<CharDfa> schema_strings(const StringShape& shape) {
 
 Result<ExprPtr> schema_string_expr(const StringShape& shape) {
   if (shape.length.min > shape.length.max) return choice({});
-  const bool is_bounded = shape.length != UnitBounds{};
-  if (shape.patterns.empty() && shape.formats.size() == 1 && !is_bounded) {
+  if (shape.patterns.empty() && shape.formats.size() == 1 && shape.length == UnitBounds{}) {
     return concatenation({literal("\""), match(shape.formats[0]->json_rest)});
   }
   auto strings = without_lengths(shape);
@@ -138,15 +85,14 @@ Result<ExprPtr> schema_string_expr(const StringShape& shape) {
   if (is_any_string(strings.value())) {
     return concatenation({literal("\""), match(json_string_rest(), shape.length)});
   }
-  if (!is_bounded) return quoted(std::move(strings).value());
-  if (last_counted(shape.length) * strings.value().states.size() > kMaxCountedStates) {
-    auto at_run_time = counted(strings.value(), shape.length);
-    if (!at_run_time.ok()) return length_error(at_run_time.error());
-    if (at_run_time.value()) return *at_run_time.value();
-  }
-  auto bounded = with_length(strings.value(), shape.length);
-  if (!bounded.ok()) return length_error(bounded.error());
-  return quoted(std::move(bounded).value());
+  // A maximum is counted at run time; a minimum is part of the automaton.
+  auto long_enough = with_length(strings.value(), {shape.length.min, UnitBounds::kUnbounded});
+  if (!long_enough.ok()) return length_error(long_enough.error());
+  const CharDfa& dfa = long_enough.value();
+  if (shape.length.max == UnitBounds::kUnbounded) return quoted(dfa);
+  if (dfa.is_empty() || shortest_length(dfa) > shape.length.max) return choice({});
+  auto rest = std::make_shared<const ByteDfa>(json_string_rest_dfa(dfa, CountUnits::kYes));
+  return concatenation({literal("\""), match(std::move(rest), {0, shape.length.max})});
 }
 
 CharDfa strings_dfa(const std::vector<std::string>& texts) {

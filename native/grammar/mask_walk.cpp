@@ -66,7 +66,8 @@ void MaskWalk::walk_match(const Element& element, int32_t trie_node) {
   if (behind.elements.empty()) return;
   for (const TokenScan::Exit& exit : scan->exits()) {
     const uint64_t num_units = uint64_t{element.num_units} + exit.num_units;
-    const bool is_above = node.bounds.max != UnitBounds::kUnbounded && num_units > node.bounds.max;
+    const bool is_above = node.bounds.max != UnitBounds::kUnbounded &&
+                          uint64_t{element.num_units} + exit.room > node.bounds.max;
     if (num_units < node.bounds.min || is_above) continue;
     for (const Element& next : behind.elements) walk(next, exit.trie_node);
   }
