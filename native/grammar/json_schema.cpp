@@ -29,9 +29,9 @@ constexpr size_t kMaxPrefixItems = 1000;
 /// before the one that it was met in is done: so schemas may be recursive and of any depth.
 class Compiler {
  public:
-  Compiler(const SchemaDocument& document, JsonWhitespace whitespace, Grammar* grammar)
-      : document_(document),
-        shapes_(document),
+  Compiler(SchemaDocument* document, JsonWhitespace whitespace, Grammar* grammar)
+      : document_(*document),
+        shapes_(*document),
         branches_(document, &shapes_),
         punctuation_(json_punctuation(whitespace)),
         grammar_(*grammar) {}
@@ -354,7 +354,7 @@ Result<ExprPtr> json_schema_expr(const JsonTree& schema, const JsonSchemaOptions
                                  Grammar* grammar) {
   const auto document = SchemaDocument::read(schema, options.name);
   if (!document.ok()) return document.error();
-  auto expr = Compiler(*document.value(), options.whitespace, grammar).run();
+  auto expr = Compiler(document.value().get(), options.whitespace, grammar).run();
   if (!expr.ok()) return expr;
   if (!is_productive(*expr.value(), rule_facts(*grammar))) {
     return document.value()->error_at("", "no value can meet it");

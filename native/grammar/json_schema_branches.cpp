@@ -1,6 +1,8 @@
 #include "grammar/json_schema_branches.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -31,10 +33,10 @@ Result<std::vector<Conjunction>> SchemaBranches::expand(const Conjunction& schem
     }
     const SchemaOptions& alternatives = *partial.open.back();
     partial.open.pop_back();
-    if (alternatives.is_exclusive) WL_RETURN_IF_ERROR(check_exclusive(partial, alternatives));
     for (const SchemaId option : alternatives.options) {
-      Partial& next = queue.emplace_back(partial);
-      WL_RETURN_IF_ERROR(close(option, &next));
+      auto ways = choose(partial, alternatives, option);
+      if (!ways.ok()) return ways.error();
+      std::ranges::move(ways.value(), std::back_inserter(queue));
     }
     if (queue.size() > kMaxBranches) {
       return document_.error_at(document_.node(schemas[0]).pointer,
@@ -65,23 +67,57 @@ Status SchemaBranches::close(SchemaId id, Partial* partial) const {
   return {};
 }
 
-/// Of options that hold one at a time anyway, exactly one holds whenever one does.
-Status SchemaBranches::check_exclusive(const Partial& partial, const SchemaOptions& alternatives) {
-  const auto& options = alternatives.options;
-  for (size_t i = 0; i < options.size(); ++i) {
-    for (size_t k = i + 1; k < options.size(); ++k) {
-      Partial both = partial;
-      WL_RETURN_IF_ERROR(close(options[i], &both));
-      WL_RETURN_IF_ERROR(close(options[k], &both));
-      steps_left_ = kProofSteps;
-      if (is_provably_empty(std::move(both), kProofDepth)) continue;
-      return document_.error_at(
-          document_.node(options[i]).pointer,
-          "oneOf is only supported where no value can meet two of its options, and this one and " +
-              escape_bytes(document_.node(options[k]).pointer, 200) + " may have values in common");
-    }
+/// The option holds, and if it is one of a oneOf, no other does.
+Result<std::vector<SchemaBranches::Partial>> SchemaBranches::choose(
+    const Partial& partial, const SchemaOptions& alternatives, SchemaId option) {
+  std::vector<Partial> ways = {partial};
+  WL_RETURN_IF_ERROR(close(option, &ways[0]));
+  if (!alternatives.is_exclusive) return ways;
+  for (const SchemaId other : alternatives.options) {
+    if (other == option) continue;
+    std::vector<Partial> excluding;
+    for (Partial& way : ways) add_without(std::move(way), other, &excluding);
+    ways = std::move(excluding);
+    if (!ways.empty()) continue;
+    return document_.error_at(
+        document_.node(option).pointer,
+        "oneOf is only supported where no value can meet two of its options, and this one and " +
+            escape_bytes(document_.node(other).pointer, 200) + " may have values in common");
   }
-  return {};
+  return ways;
+}
+
+/// The way, as long as it excludes the other option, or else with each of the properties left out
+/// that the other requires.
+void SchemaBranches::add_without(Partial way, SchemaId other, std::vector<Partial>* out) {
+  if (excludes(way, other)) {
+    out->push_back(std::move(way));
+    return;
+  }
+  const auto required_by = [&](const Conjunction& nodes) {
+    std::set<std::string> keys;
+    for (const SchemaId id : nodes) {
+      keys.insert(document_.node(id).required.begin(), document_.node(id).required.end());
+    }
+    return keys;
+  };
+  Partial alone;
+  if (!close(other, &alone).ok()) return;
+  const std::set<std::string> needed = required_by(way.nodes);
+  for (const std::string& key : required_by(alone.nodes)) {
+    if (needed.contains(key) || out->size() > kMaxBranches) continue;
+    Partial lacking = way;
+    add_once(document_.absent(key), &lacking.nodes);
+    if (excludes(lacking, other)) out->push_back(std::move(lacking));
+  }
+}
+
+/// Whether it can be shown that no value meets both all of `partial` and the other schema.
+bool SchemaBranches::excludes(const Partial& partial, SchemaId other) {
+  Partial both = partial;
+  if (!close(other, &both).ok()) return false;
+  steps_left_ = kProofSteps;
+  return is_provably_empty(std::move(both), kProofDepth);
 }
 
 bool SchemaBranches::is_provably_empty(Partial partial, int depth) {

@@ -13,11 +13,13 @@ namespace wl::grammar {
 
 class SchemaBranches {
  public:
-  SchemaBranches(const SchemaDocument& document, SchemaShapes* shapes)
-      : document_(document), shapes_(*shapes) {}
+  SchemaBranches(SchemaDocument* document, SchemaShapes* shapes)
+      : document_(*document), shapes_(*shapes) {}
 
   /// The branches; nodes without keywords of their own are left out. Errors: ERR_GRAMMAR: too many
-  /// combinations, or a oneOf whose options may hold together for all that can be told.
+  /// combinations, or a oneOf whose options may hold together for all that can be told. Where they
+  /// only differ in what they require, branches of one lack a property that another requires: so
+  /// fewer values than those that validate.
   Result<std::vector<Conjunction>> expand(const Conjunction& schemas);
 
  private:
@@ -28,7 +30,10 @@ class SchemaBranches {
   };
 
   Status close(SchemaId id, Partial* partial) const;
-  Status check_exclusive(const Partial& partial, const SchemaOptions& alternatives);
+  Result<std::vector<Partial>> choose(const Partial& partial, const SchemaOptions& alternatives,
+                                      SchemaId option);
+  void add_without(Partial way, SchemaId other, std::vector<Partial>* out);
+  bool excludes(const Partial& partial, SchemaId other);
   bool is_provably_empty(Partial partial, int depth);
   bool contradicts_itself(const Conjunction& nodes, int depth);
   bool is_empty_object(const Conjunction& nodes, int depth);
@@ -37,7 +42,7 @@ class SchemaBranches {
   bool is_empty_conjunction(const Conjunction& schemas, int depth);
   bool says_nothing(SchemaId id) const;
 
-  const SchemaDocument& document_;
+  SchemaDocument& document_;
   SchemaShapes& shapes_;
   int steps_left_ = 0;  // of a proof
 };

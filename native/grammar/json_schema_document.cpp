@@ -513,11 +513,22 @@ const std::array<SchemaReader::Keyword, 40> SchemaReader::kKeywords = {{
     {"$recursiveRef", &SchemaReader::refuse},
 }};
 
-Result<std::unique_ptr<const SchemaDocument>> SchemaDocument::read(const JsonTree& root,
-                                                                   std::string name) {
+Result<std::unique_ptr<SchemaDocument>> SchemaDocument::read(const JsonTree& root,
+                                                             std::string name) {
   std::unique_ptr<SchemaDocument> document(new SchemaDocument(std::move(name)));
   WL_RETURN_IF_ERROR(SchemaReader(root, document.get()).run());
-  return std::unique_ptr<const SchemaDocument>(std::move(document));
+  return document;
+}
+
+SchemaId SchemaDocument::absent(const std::string& key) {
+  const auto known = absent_.find(key);
+  if (known != absent_.end()) return known->second;
+  const auto nothing = static_cast<SchemaId>(nodes_.size());
+  nodes_.emplace_back().is_false = true;
+  SchemaNode& node = nodes_.emplace_back();
+  node.properties.emplace_back(key, nothing);
+  node.property_index.emplace(key, nothing);
+  return absent_.emplace(key, nothing + 1).first->second;
 }
 
 Error SchemaDocument::error_at(std::string_view pointer, const std::string& what) const {

@@ -81,9 +81,11 @@ class SchemaDocument {
  public:
   /// Reads everything that can be reached from the root, which has id 0. `root` must outlive the
   /// document. Errors: ERR_GRAMMAR as json_schema_expr().
-  static Result<std::unique_ptr<const SchemaDocument>> read(const JsonTree& root, std::string name);
+  static Result<std::unique_ptr<SchemaDocument>> read(const JsonTree& root, std::string name);
 
   const SchemaNode& node(SchemaId id) const { return nodes_[static_cast<size_t>(id)]; }
+  /// A node of our own: an object does not have the property.
+  SchemaId absent(const std::string& key);
   /// An error at a place in the schema.
   Error error_at(std::string_view pointer, const std::string& what) const;
 
@@ -91,7 +93,8 @@ class SchemaDocument {
   friend class SchemaReader;
   explicit SchemaDocument(std::string name) : name_(std::move(name)) {}
   std::string name_;
-  std::deque<SchemaNode> nodes_;
+  std::deque<SchemaNode> nodes_;                         // which stay where they are
+  std::map<std::string, SchemaId, std::less<>> absent_;  // by key
 };
 
 /// The schemas that the node has for the value of a property: by name, by pattern, or for the rest.
