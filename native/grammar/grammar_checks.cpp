@@ -13,6 +13,8 @@ template <class... Visitors>
 struct Overloaded : Visitors... {
   using Visitors::operator()...;
 };
+template <class... Visitors>
+Overloaded(Visitors...) -> Overloaded<Visitors...>;  // clang 16 does not deduce it
 
 /// The expressions directly below `expr`.
 template <class Visit>
