@@ -9,6 +9,7 @@ const READERS = {
   gguf: [...CONTAINERS, "models", "tokenizer"],
   safetensors: [...CONTAINERS, "base/json.cpp", "models"],
   tokenizer: ["base/json.cpp", "loader/tokenizer_metadata.cpp", "tokenizer"],
+  grammar: ["grammar"],
 };
 const MAX_ENTRY_BYTES = 64; // libFuzzer leaves out what is longer
 const NAME = /^[\w.<>|-]{2,48}$/; // what has spaces is a sentence
@@ -50,7 +51,7 @@ function ggufString(text) {
 function entriesOf(target, source) {
   const names = namesIn(source);
   const asJson = names.map((name) => Buffer.from(`"${name}"`));
-  if (target === "safetensors") return asJson;
+  if (target === "safetensors" || target === "grammar") return asJson;
   const asGguf = [...names, ...metadataKeys(source, names)].map(ggufString);
   return target === "tokenizer" ? [...asJson, ...asGguf] : asGguf;
 }

@@ -10,7 +10,7 @@ import { writeSeeds } from "./seeds.mjs";
 const ROOT = path.resolve(import.meta.dirname, "..");
 const BUILD = path.join(ROOT, "native/build-fuzz");
 const SCRATCH = path.join(import.meta.dirname, "scratch");
-const NATIVE_TARGETS = ["gguf", "safetensors", "tokenizer"];
+const NATIVE_TARGETS = ["gguf", "safetensors", "tokenizer", "grammar"];
 const DEFAULT_SECONDS = "600";
 const MAX_INPUT_BYTES = 1 << 20;
 const MAX_TINY_BYTES = 1 << 18; // tiny models run thirty times as often, and have a pass of their own
