@@ -103,7 +103,10 @@ function grammarSeeds() {
     { type: "object", properties: { a: { type: "string", pattern: "^[a-z]+$", maxLength: 9 } } },
     { $defs: { item: { anyOf: [{ type: "array", items: item }, { enum: [1, "x"] }] } }, ...item },
     {
-      oneOf: [{ type: "integer", minimum: -5, multipleOf: 3 }, { type: "string", format: "date" }],
+      oneOf: [
+        { type: "integer", minimum: -5, multipleOf: 3 },
+        { type: "string", format: "date" },
+      ],
     },
     {
       patternProperties: { "^x": { maximum: 1.5 } },
@@ -116,7 +119,8 @@ function grammarSeeds() {
     ...schemas.map((schema) => ({ json_schema: schema, whitespace: "any" })),
     { sequence: [{ text_until: "<a>" }, { repeat: { regex: "\\d{2}|\\p{L}" }, max: 3 }] },
   ];
-  const lark = 'start: A+ | "x"~2..3 -> b\nA: /[a-c]/i B?\nB: "0".."9"\n%import common.WS\n%ignore WS';
+  const lark =
+    'start: A+ | "x"~2..3 -> b\nA: /[a-c]/i B?\nB: "0".."9"\n%import common.WS\n%ignore WS';
   const texts = [...specs.map((spec) => `s${JSON.stringify(spec)}`), "r^(a|b)*c{2,}$", `l${lark}`];
   return texts.map((text, index) => ({ name: `grammar-${index}`, bytes: Buffer.from(text) }));
 }
