@@ -80,7 +80,8 @@ void Matcher::fill_mask(std::span<uint32_t> words) const {
     words[at / 32] |= 1u << (at % 32);
     return;
   }
-  MaskWalk(*grammar_->program_, grammar_->vocabulary_->trie(), words).add(state_->frontier);
+  MaskWalk walk(*grammar_->program_, grammar_->vocabulary_->trie(), words);
+  if (!walk.add(state_->frontier)) std::ranges::fill(words, 0u);
 }
 
 std::optional<TokenId> Matcher::forced_token() const {

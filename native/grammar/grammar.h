@@ -58,7 +58,8 @@ class Matcher {
   bool can_continue() const;
   /// Sets the bit of every token that may come next and clears the others; bit t of the mask is
   /// bit t % 32 of word t / 32. Ends of generation are not tokens of the grammar: the caller adds
-  /// them when is_complete().
+  /// them when is_complete(). No bit: the vocabulary cannot spell what may come next, or it took
+  /// too long to find out.
   void fill_mask(std::span<uint32_t> words) const;
   /// The only token that the tokenisation rule allows here, when the grammar leaves no choice of
   /// text: the tokenizer's own first token of the forced bytes. The last token before a choice is

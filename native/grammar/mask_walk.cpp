@@ -5,6 +5,8 @@ namespace {
 
 // Ways that meet again are rare; only a walk that grows long looks out for them.
 constexpr size_t kWalksBeforeCheck = 10'000;
+// Real grammars take some hundreds; a hostile one must not hold up the requests beside it.
+constexpr size_t kMaxWalks = 200'000;
 
 }  // namespace
 
@@ -13,11 +15,12 @@ size_t MaskWalk::PlaceHash::operator()(const Place& place) const {
 }
 
 bool MaskWalk::is_new(const Element& element, int32_t trie_node) {
-  if (++num_walks_ <= kWalksBeforeCheck) return true;
+  if (++num_walks_ > kMaxWalks) return false;
+  if (num_walks_ <= kWalksBeforeCheck) return true;
   return visited_.insert({trie_node, element}).second;
 }
 
-void MaskWalk::add(const Frontier& frontier) {
+bool MaskWalk::add(const Frontier& frontier) {
   for (const Element& element : frontier.elements) {
     const Node& node = program_.node(element.node);
     if (node.kind == NodeKind::kToken) {
@@ -27,9 +30,11 @@ void MaskWalk::add(const Frontier& frontier) {
       walk(element, TokenTrie::kRoot);
     }
   }
+  return num_walks_ <= kMaxWalks;
 }
 
 void MaskWalk::walk(const Element& element, int32_t trie_node) {
+  if (num_walks_ > kMaxWalks) return;
   switch (program_.node(element.node).kind) {
     case NodeKind::kLiteral:
       return walk_literal(element, trie_node);

@@ -18,7 +18,8 @@ class MaskWalk {
   MaskWalk(const Program& program, const TokenTrie& trie, std::span<uint32_t> mask)
       : program_(program), trie_(trie), mask_(mask) {}
 
-  void add(const Frontier& frontier);
+  /// False: it takes too long and was given up, with some of the bits.
+  bool add(const Frontier& frontier);
 
  private:
   struct Place {

@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "grammar/encoded_dfa.h"
 #include "grammar/grammar_checks.h"
+#include "grammar/repeated_dfa.h"
 
 namespace wl::grammar {
 
@@ -85,6 +87,7 @@ class ProgramBuilder {
   }
 
   int32_t emit_node(const Choice& node, int32_t next) {
+    if (const auto dfa = dfa_of(node)) return emit_dfa(dfa, {}, next);
     std::vector<int32_t> targets;
     for (const ExprPtr& option : node.options) {
       if (is_productive(*option, facts_)) targets.push_back(emit(*option, next));
@@ -92,11 +95,40 @@ class ProgramBuilder {
     return emit_branch(targets);
   }
 
+  using SharedDfa = std::shared_ptr<const ByteDfa>;
+
+  /// A choice of texts is one automaton; null: it is one of other things too.
+  static SharedDfa dfa_of(const Choice& node) {
+    std::vector<std::string> texts;
+    for (const ExprPtr& option : node.options) {
+      const auto* text = std::get_if<Literal>(&option->node);
+      if (text == nullptr || text->bytes.empty()) return nullptr;
+      texts.push_back(text->bytes);
+    }
+    if (texts.size() < 2) return nullptr;
+    return std::make_shared<const ByteDfa>(literals_dfa(std::move(texts)));
+  }
+
+  static SharedDfa repeated_dfa_of(const Expr& part) {
+    SharedDfa once;
+    if (const auto* match = std::get_if<Match>(&part.node)) {
+      if (match->bounds == UnitBounds{}) once = match->dfa;
+    } else if (const auto* choice = std::get_if<Choice>(&part.node)) {
+      once = dfa_of(*choice);
+    }
+    auto repeated = once == nullptr ? std::nullopt : repeated_dfa(*once);
+    if (!repeated) return nullptr;
+    return std::make_shared<const ByteDfa>(std::move(*repeated));
+  }
+
   int32_t emit_node(const Repeat& node, int32_t next) {
     if (node.max == 0 || !is_productive(*node.part, facts_)) return next;
     if (node.max == 1) {
       const int32_t part = emit(*node.part, next);
       return node.min == 1 ? part : emit_branch({part, next});
+    }
+    if (const auto dfa = repeated_dfa_of(*node.part)) {
+      return emit_dfa(dfa, {node.min, node.max}, next);
     }
     // An empty part repeats as often as it must without being written.
     const uint32_t min = is_nullable(*node.part, facts_) ? 0 : node.min;

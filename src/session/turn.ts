@@ -74,7 +74,8 @@ export function engineOptions(turn: Turn, dependencies: TurnDependencies): TurnO
     continuesText: turn.continuesText,
     ...(outputFormat !== undefined && { outputFormat }),
     ...(turn.grammar !== undefined && { grammar: turn.grammar }),
-    stopAfterCall: !request.parallelToolCalls,
+    // A grammar ends the output behind its one call by itself.
+    stopAfterCall: !request.parallelToolCalls && turn.grammar === undefined,
     keepSequence: turn.isContinuable,
     prefillOnly: !request.generate,
   };

@@ -42,6 +42,17 @@ g::ExprPtr quoted(g::UnitBounds bounds = {}) {
   return g::sequence({g::literal("\""), g::match(quoted_letters(), bounds)});
 }
 
+/// Between min and max characters of a text.
+g::ExprPtr letters(const std::string& set, uint32_t min, uint32_t max) {
+  std::vector<g::ExprPtr> options;
+  for (size_t at = 0; at < set.size();) {
+    const size_t size = (set[at] & 0x80) == 0 ? 1 : 2;
+    options.push_back(g::literal(set.substr(at, size)));
+    at += size;
+  }
+  return g::repeat(g::choice(std::move(options)), min, max);
+}
+
 /// value = number | quoted | [ value, value, ... ]
 g::Grammar nested_lists() {
   const auto more =
@@ -75,6 +86,11 @@ std::vector<std::pair<const char*, g::Grammar>> grammars() {
       {"empty rounds",
        grammar_of(g::sequence({g::repeat(maybe_a, 2, 4), g::literal("."),
                                g::repeat(g::repeat(maybe_a, 0, 3), 1, g::Repeat::kUnbounded)}))},
+      {"repeated letters", grammar_of(g::sequence({letters("abcdefgh the", 2, 7), g::literal("."),
+                                                   letters("éx", 0, g::Repeat::kUnbounded)}))},
+      {"repeated words",
+       grammar_of(g::repeat(g::choice({g::literal("the "), g::literal("then "), g::literal("at ")}),
+                            1, 3))},
       {"rounds", grammar_of(g::sequence({g::repeat(g::literal("the "), 3, 5), g::literal("end")}))},
       {"right recursion",
        {{g::choice({a, g::sequence({a, g::literal(" "), g::reference(0)})})}, 0}},
