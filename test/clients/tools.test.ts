@@ -158,7 +158,8 @@ test("a free-form tool gets a text that its grammar derives", async () => {
         format: {
           type: "grammar",
           syntax: "lark",
-          definition: 'start: "*** Begin\\n" line~1..3 "*** End\\n"\nline: "+" /[a-z ]{1,12}/ "\\n"',
+          definition:
+            'start: "*** Begin\\n" line~1..3 "*** End\\n"\nline: "+" /[a-z ]{1,12}/ "\\n"',
         },
       },
     ],

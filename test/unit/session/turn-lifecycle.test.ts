@@ -247,7 +247,8 @@ describe("what the engine is asked", () => {
       maxOutputTokens: 3,
       stop: ["\n\n"],
       outputFormat: { calls: { format: "hermes", tools: [{ name: "get_weather" }] } },
-      stopAfterCall: true,
+      stopAfterCall: false, // the grammar allows one call only
+      grammar: expect.stringContaining("get_weather"),
       sampling: { temperature: 0, topK: 5, seed: 7 },
     });
   });
