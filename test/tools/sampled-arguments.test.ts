@@ -1,6 +1,6 @@
 /**
  * Arguments that the default model writes for real tools at temperature 1.5, judged by ajv. CI samples
- * some tools once; WARMLOOP_TOOL_SAMPLES=20 samples every tool as often.
+ * some tools once; WARMLOOP_TEST_SAMPLES=20 samples every tool as often.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type DirectEngine, openNativeEngine } from "../../src/engine/native-engine.ts";
@@ -9,7 +9,7 @@ import { cachedModel } from "../cached-model.ts";
 import { judgeOf } from "./judge.ts";
 import { type RealTool, realTools } from "./real-tools.ts";
 
-const numSamples = Number(process.env.WARMLOOP_TOOL_SAMPLES ?? 0);
+const numSamples = Number(process.env.WARMLOOP_TEST_SAMPLES ?? 0);
 const EVERY = numSamples > 0 ? 1 : 29;
 const MAX_TOKENS = 128;
 const CONCURRENT = 16;
