@@ -6,7 +6,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
-import vm from "node:vm";
+import { byteLevelText, loadXGrammar } from "../../test/engine/load-xgrammar.ts";
 
 const require = createRequire(import.meta.url);
 const FILE = require.resolve("@mlc-ai/web-xgrammar");
@@ -17,33 +17,10 @@ export const XGRAMMAR = {
   version: JSON.parse(readFileSync(PACKAGE, "utf8")).version,
 };
 
-function loadModule() {
-  const module = { exports: {} };
-  const names = ["exports", "require", "module", "__filename", "__dirname"];
-  const load = vm.compileFunction(readFileSync(FILE, "utf8"), names, {
-    filename: FILE,
-    importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-  });
-  load.call(module.exports, module.exports, require, module, FILE, path.dirname(FILE));
-  return module.exports;
-}
-
-/** The spelling of byte-level vocabularies: printable characters stand for all 256 bytes. */
-function byteAlphabet() {
-  const isOwn = (byte) => (byte > 32 && byte < 127) || (byte > 160 && byte !== 173);
-  let next = 256;
-  return Array.from({ length: 256 }, (_, byte) =>
-    String.fromCodePoint(isOwn(byte) ? byte : next++),
-  );
-}
-
-/** Every token as that alphabet spells it; control tokens, which add no bytes, by their text. */
+/** Every token as a byte-level vocabulary spells it; control tokens, which add no bytes, by their text. */
 function spelledVocabulary({ bytes, byteStarts, controlTokens, vocabSize }) {
-  const alphabet = byteAlphabet();
   const spelled = Array.from({ length: vocabSize }, (_, id) =>
-    Array.from(bytes.subarray(byteStarts[id], byteStarts[id + 1]), (byte) => alphabet[byte]).join(
-      "",
-    ),
+    byteLevelText(bytes.subarray(byteStarts[id], byteStarts[id + 1])),
   );
   for (const { id, text } of controlTokens) spelled[id] = text;
   return spelled;
@@ -75,7 +52,7 @@ export class XGrammar {
 
   async #open() {
     if (this.#module !== undefined) return;
-    this.#module = loadModule();
+    this.#module = loadXGrammar();
     const info = await this.#module.TokenizerInfo.createTokenizerInfo(
       spelledVocabulary(this.#facts),
       "byte_level",

@@ -18,6 +18,7 @@ import { callGrammar, type GrammarTool } from "../text/output/call-grammar.ts";
 import { choice, type GrammarSpec } from "../text/output/grammar-spec.ts";
 import type { OutputFormat, ToolFormat } from "../text/output/output-format.ts";
 import { answerGrammar } from "../text/output/thinking-grammar.ts";
+import { allowedTools } from "./allowed-tools.ts";
 import type { GrammarChecks } from "./grammar-checks.ts";
 
 type GrammarRequest = Pick<
@@ -48,11 +49,10 @@ export function turnGrammar(
 
 function callsOf(request: GrammarRequest, context: GrammarContext): GrammarSpec | undefined {
   const { toolFormat: format, thinking, checks } = context;
-  const { callableTools, toolChoice, textFormat, parallelToolCalls } = request;
+  const { toolChoice, textFormat, parallelToolCalls } = request;
   const { mode, names } = toolChoice;
-  if (mode === "none" || format === undefined) return undefined;
-  const allowed = callableTools.filter(({ name }) => names?.includes(name) ?? true);
-  if (allowed.length === 0) return undefined;
+  const allowed = allowedTools(request);
+  if (mode === "none" || format === undefined || allowed.length === 0) return undefined;
   const isOptional = mode === "auto" && !allowed.some(isStrict);
   // Calls that need not be valid do without a grammar where the model cannot have one.
   if (isOptional && checks.problemOf({ text: true }) !== undefined) return undefined;

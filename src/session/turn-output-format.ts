@@ -9,6 +9,7 @@ import type {
 import { startOfThinking } from "../text/output/thinking-formats.ts";
 import { textParameters } from "../text/output/tool-parameters.ts";
 import type { ChatTemplate } from "../text/text-types.ts";
+import { allowedTools } from "./allowed-tools.ts";
 import type { Turn } from "./turn.ts";
 
 type PromptText = Pick<Turn["prompt"], "text">;
@@ -36,12 +37,8 @@ function thinkingStart(
   return start === "closed" && textFormat.type !== "text" ? "bare" : start;
 }
 
-/** Those that the request allows to be called. */
-function offeredTools({ callableTools, toolChoice }: Turn["request"]): readonly OfferedTool[] {
-  const { mode, names } = toolChoice;
-  if (mode === "none") return [];
-  const allowed = callableTools.filter(({ name }) => names?.includes(name) ?? true);
-  return allowed.map((tool) => {
+function offeredTools(request: Turn["request"]): readonly OfferedTool[] {
+  return allowedTools(request).map((tool) => {
     const texts = textParametersOf(tool);
     return { name: tool.name, ...(texts.length > 0 && { textParameters: texts }) };
   });

@@ -16,29 +16,10 @@ import { answerGrammar } from "../../../src/text/output/thinking-grammar.ts";
 import { textParameters } from "../../../src/text/output/tool-parameters.ts";
 import { seededRandom } from "../../seeded-random.ts";
 import { realTools } from "../../tools/real-tools.ts";
-import { parseOutput, text } from "./parse-output.ts";
+import { BLOCK_FORMATS, parseOutput, text } from "./parse-output.ts";
 import { SpecTexts } from "./spec-texts.ts";
 
-const FORMATS: readonly ToolFormat[] = [
-  "hermes",
-  "qwen-coder",
-  "seed",
-  "glm",
-  "minimax",
-  "dsml",
-  "llama",
-  "pythonic",
-  "mistral",
-  "mistral-args",
-  "granite",
-  "deepseek",
-  "kimi",
-  "command-r",
-  "command-r7b",
-  "apertus",
-  "gemma",
-  "harmony",
-];
+const FORMATS: readonly ToolFormat[] = [...BLOCK_FORMATS, "harmony"];
 
 const TOOLS: readonly GrammarTool[] = [
   {

@@ -1,8 +1,8 @@
 /** What the native engine lets a model write under the grammar of each family is what its parser reads. */
 import { expect, test } from "vitest";
 import { type CallGrammarOptions, callGrammar } from "../../../src/text/output/call-grammar.ts";
-import type { ToolFormat } from "../../../src/text/output/output-format.ts";
 import { seededRandom } from "../../seeded-random.ts";
+import { BLOCK_FORMATS } from "./parse-output.ts";
 import { goldenModel, joinEvents } from "./text-fixtures.ts";
 
 const MAX_TOKENS = 400;
@@ -29,26 +29,6 @@ const TOOLS = [
       additionalProperties: false,
     },
   },
-];
-
-const FORMATS: readonly ToolFormat[] = [
-  "hermes",
-  "qwen-coder",
-  "seed",
-  "glm",
-  "minimax",
-  "dsml",
-  "llama",
-  "pythonic",
-  "mistral",
-  "mistral-args",
-  "granite",
-  "deepseek",
-  "kimi",
-  "command-r",
-  "command-r7b",
-  "apertus",
-  "gemma",
 ];
 
 function tokensIn(mask: Uint32Array): readonly number[] {
@@ -78,7 +58,7 @@ function spell(tokens: Int32Array): string {
   return [...tokens].map((token) => tokenizer.tokenText(token)).join("");
 }
 
-test.each(FORMATS)("%s", (format) => {
+test.each(BLOCK_FORMATS)("%s", (format) => {
   const random = seededRandom(3);
   const options: CallGrammarOptions = { format, tools: TOOLS, mode: "required", isParallel: true };
   const spec = JSON.stringify(callGrammar(options));
@@ -104,7 +84,7 @@ test.each(FORMATS)("%s", (format) => {
 });
 
 test.each(["auto", "required"] as const)("every family's grammar compiles: %s", (mode) => {
-  for (const format of [...FORMATS, "harmony"] as const) {
+  for (const format of [...BLOCK_FORMATS, "harmony"] as const) {
     for (const start of ["open", "closed"] as const) {
       const thinking = { format: "think", start } as const;
       const spec = callGrammar({ format, tools: TOOLS, mode, isParallel: true, thinking });

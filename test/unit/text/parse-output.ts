@@ -1,8 +1,29 @@
 /** The events of an output, given whole or in pieces, without a tokenizer. */
 import { createOutputParser } from "../../../src/text/output/output-parser.ts";
-import type { OutputFormat } from "../../../src/text/output/output-format.ts";
+import type { OutputFormat, ToolFormat } from "../../../src/text/output/output-format.ts";
 import type { OutputEvent } from "../../../src/text/text-types.ts";
 import { joinEvents } from "./text-fixtures.ts";
+
+/** Formats whose calls stand in blocks: all but harmony. */
+export const BLOCK_FORMATS: readonly ToolFormat[] = [
+  "hermes",
+  "qwen-coder",
+  "seed",
+  "glm",
+  "minimax",
+  "dsml",
+  "llama",
+  "pythonic",
+  "mistral",
+  "mistral-args",
+  "granite",
+  "deepseek",
+  "kimi",
+  "command-r",
+  "command-r7b",
+  "apertus",
+  "gemma",
+];
 
 export function parsePieces(
   pieces: readonly string[],
