@@ -4,17 +4,14 @@
 #include <deque>
 #include <utility>
 
+#include "grammar/mask_bits.h"
+
 namespace wl::grammar {
 namespace {
 
 // A pattern with many states could keep a mask each; beyond this the cache starts anew.
 constexpr size_t kMaxScanBytes = size_t{64} << 20;
 constexpr size_t kBitsPerWord = 32;
-
-void set_bit(std::span<uint32_t> mask, TokenId token) {
-  const auto at = static_cast<uint32_t>(token);
-  mask[at / kBitsPerWord] |= 1u << (at % kBitsPerWord);
-}
 
 /// Breadth first from the accepting states, backwards; what begins no unit costs nothing.
 std::vector<uint32_t> units_left_of(const ByteDfa& dfa) {

@@ -5,6 +5,7 @@
 
 #include "grammar/forced_text.h"
 #include "grammar/frontier.h"
+#include "grammar/mask_bits.h"
 #include "grammar/mask_walk.h"
 #include "grammar/program.h"
 #include "grammar/vocabulary_index.h"
@@ -76,8 +77,7 @@ void Matcher::fill_mask(std::span<uint32_t> words) const {
   }
   std::ranges::fill(words, 0u);
   if (const auto token = forced_token()) {
-    const auto at = static_cast<uint32_t>(*token);
-    words[at / 32] |= 1u << (at % 32);
+    set_bit(words, *token);
     return;
   }
   MaskWalk walk(*grammar_->program_, grammar_->vocabulary_->trie(), words);

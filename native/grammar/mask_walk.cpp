@@ -1,5 +1,7 @@
 #include "grammar/mask_walk.h"
 
+#include "grammar/mask_bits.h"
+
 namespace wl::grammar {
 namespace {
 
@@ -24,8 +26,7 @@ bool MaskWalk::add(const Frontier& frontier) {
   for (const Element& element : frontier.elements) {
     const Node& node = program_.node(element.node);
     if (node.kind == NodeKind::kToken) {
-      const auto token = static_cast<uint32_t>(node.index);
-      mask_[token / 32] |= 1u << (token % 32);
+      set_bit(mask_, node.index);
     } else {
       walk(element, TokenTrie::kRoot);
     }
@@ -79,10 +80,7 @@ void MaskWalk::walk_match(const Element& element, int32_t trie_node) {
 }
 
 void MaskWalk::set_tokens(int32_t trie_node) {
-  for (const TokenId token : trie_.tokens(trie_node)) {
-    const auto at = static_cast<uint32_t>(token);
-    mask_[at / 32] |= 1u << (at % 32);
-  }
+  for (const TokenId token : trie_.tokens(trie_node)) set_bit(mask_, token);
 }
 
 }  // namespace wl::grammar
