@@ -1,12 +1,13 @@
 /**
- * Tool definitions of a Responses request. Functions and custom tools are offered to the model;
- * namespace, tool_search and hosted tools are accepted and left out, because real clients always
- * send a mix and must not fail over it.
+ * Tool definitions of a Responses request. Functions, custom tools and the members of namespaces are
+ * offered to the model; hosted tools are accepted and left out, because real clients always send a
+ * mix and must not fail over it.
  */
 import { invalidRequest } from "./api-error.ts";
 import { FieldReader, quote } from "./field-reader.ts";
 import { MAX_TOOLS } from "./request-limits.ts";
 import type { CallableTool, CustomTool, FunctionTool } from "./responses-types.ts";
+import { flatToolName } from "./tool-names.ts";
 
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,128}$/;
 
@@ -18,11 +19,42 @@ export interface ParsedTools {
 
 export function parseTools(body: FieldReader): ParsedTools {
   const tools = toolArray(body);
-  const readers = tools.map((tool, index) => new FieldReader(tool, `tools[${index}]`));
-  checkUniqueNames(readers);
-  return { callableTools: readers.flatMap((tool) => parseCallable(tool) ?? []), tools };
+  const callableTools = parseDefinitions(tools, body.pathOf("tools"));
+  const seen = new Set<string>();
+  for (const { name, path } of callableTools) checkNewName(seen, name, `${path}.name`);
+  return { callableTools, tools };
 }
 
+/** What of an array of definitions can be called, members of namespaces one by one. */
+function parseDefinitions(tools: readonly unknown[], path: string): readonly CallableTool[] {
+  const callable = tools.flatMap((tool, index) =>
+    parseDefinition(new FieldReader(tool, `${path}[${index}]`)),
+  );
+  if (callable.length > MAX_TOOLS) throw tooManyTools(path, callable.length);
+  return callable;
+}
+
+function parseDefinition(tool: FieldReader): readonly CallableTool[] {
+  if (tool.requiredString("type") === "namespace") return parseNamespace(tool);
+  const callable = parseCallable(tool);
+  return callable === undefined ? [] : [callable];
+}
+
+function parseNamespace(namespace: FieldReader): readonly CallableTool[] {
+  const name = toolName(namespace);
+  const path = namespace.pathOf("tools");
+  return (namespace.array("tools") ?? []).flatMap((value, index) => {
+    const member = parseCallable(new FieldReader(value, `${path}[${index}]`));
+    return member === undefined ? [] : [asMember(name, member)];
+  });
+}
+
+function asMember(namespace: string, tool: CallableTool): CallableTool {
+  const { name } = tool;
+  return { ...tool, name: flatToolName(name, namespace), member: { namespace, name } };
+}
+
+/** undefined: nothing that the model can call here. */
 function parseCallable(tool: FieldReader): CallableTool | undefined {
   switch (tool.requiredString("type")) {
     case "function":
@@ -38,7 +70,12 @@ function parseCallable(tool: FieldReader): CallableTool | undefined {
 export function toolArray(body: FieldReader): readonly unknown[] {
   const tools = body.array("tools") ?? [];
   if (tools.length <= MAX_TOOLS) return tools;
-  throw body.invalid("tools", `has ${tools.length} entries, at most ${MAX_TOOLS} are accepted`);
+  throw tooManyTools(body.pathOf("tools"), tools.length);
+}
+
+function tooManyTools(path: string, numTools: number): Error {
+  const message = `${path} has ${numTools} entries, at most ${MAX_TOOLS} are accepted`;
+  return invalidRequest("invalid_value", message, path);
 }
 
 /** A function's own fields: flat in Responses, under `function` in Chat Completions. */
@@ -85,16 +122,6 @@ function toolName(tool: FieldReader): string {
     "name",
     `must be 1 to 128 characters of A-Z, a-z, 0-9, _ and -; got ${quote(name)}`,
   );
-}
-
-const NAMED_TYPES: ReadonlySet<string> = new Set(["function", "custom", "namespace"]);
-
-function checkUniqueNames(tools: readonly FieldReader[]): void {
-  const seen = new Set<string>();
-  for (const tool of tools) {
-    if (!NAMED_TYPES.has(tool.requiredString("type"))) continue;
-    checkNewName(seen, tool.requiredString("name"), tool.pathOf("name"));
-  }
 }
 
 /** A second tool of the same name could not be told apart when it is called. */

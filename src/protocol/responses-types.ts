@@ -50,9 +50,15 @@ export type InputItem = MessageItem | FunctionCallItem | FunctionCallOutputItem 
 
 // --- request ---------------------------------------------------------------------------------
 
-export interface FunctionTool {
-  readonly type: "function";
+interface ToolName {
+  /** What the model calls it by: `<namespace>__<name>` for the member of a namespace. */
   readonly name: string;
+  /** How the client knows the member of a namespace. */
+  readonly member?: { readonly namespace: string; readonly name: string };
+}
+
+export interface FunctionTool extends ToolName {
+  readonly type: "function";
   readonly description: string | null;
   readonly parameters: unknown;
   readonly strict: boolean | null;
@@ -61,9 +67,8 @@ export interface FunctionTool {
 }
 
 /** A tool that takes free text instead of JSON arguments. */
-export interface CustomTool {
+export interface CustomTool extends ToolName {
   readonly type: "custom";
-  readonly name: string;
   readonly description: string | null;
   readonly format:
     | { readonly type: "text" }
@@ -174,6 +179,7 @@ export interface OutputFunctionCall {
   readonly status: ItemStatus;
   readonly call_id: string;
   readonly name: string;
+  readonly namespace?: string;
   readonly arguments: string;
 }
 
@@ -183,6 +189,7 @@ export interface OutputCustomCall {
   readonly status: ItemStatus;
   readonly call_id: string;
   readonly name: string;
+  readonly namespace?: string;
   readonly input: string;
 }
 

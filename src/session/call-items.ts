@@ -21,12 +21,15 @@ export interface OpenCall {
 
 type Send = (body: ResponseEventBody) => void;
 
+/** The name as the client knows it. */
+type CallName = Pick<OutputFunctionCall, "name" | "namespace">;
+
 export class OpenFunctionCall implements OpenCall {
   readonly #send: Send;
   readonly #outputIndex: number;
   #item: OutputFunctionCall;
 
-  constructor(send: Send, name: string, outputIndex: number) {
+  constructor(send: Send, name: CallName, outputIndex: number) {
     this.#send = send;
     this.#outputIndex = outputIndex;
     this.#item = {
@@ -34,7 +37,7 @@ export class OpenFunctionCall implements OpenCall {
       type: "function_call",
       status: "in_progress",
       call_id: randomId("call"),
-      name,
+      ...name,
       arguments: "",
     };
     this.#send({
@@ -75,7 +78,7 @@ export class OpenCustomCall implements OpenCall {
   readonly #input = new CustomInput();
   #item: OutputCustomCall;
 
-  constructor(send: Send, name: string, outputIndex: number) {
+  constructor(send: Send, name: CallName, outputIndex: number) {
     this.#send = send;
     this.#outputIndex = outputIndex;
     this.#item = {
@@ -83,7 +86,7 @@ export class OpenCustomCall implements OpenCall {
       type: "custom_tool_call",
       status: "in_progress",
       call_id: randomId("call"),
-      name,
+      ...name,
       input: "",
     };
     this.#send({

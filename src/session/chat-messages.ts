@@ -12,6 +12,7 @@ import type {
   ReasoningItem,
   Role,
 } from "../protocol/responses-types.ts";
+import { flatToolName } from "../protocol/tool-names.ts";
 import type { ChatMessage, ChatTool, ChatToolCall } from "../text/text-types.ts";
 
 /**
@@ -88,7 +89,7 @@ function appendItem(
       });
       return;
     case "function_call":
-      callNames.set(item.call_id, flatName(item));
+      callNames.set(item.call_id, flatToolName(item.name, item.namespace));
       appendCall(messages, item, reasoning);
       return;
     case "function_call_output": {
@@ -109,7 +110,7 @@ function appendCall(messages: ChatMessage[], item: FunctionCallItem, reasoning: 
   const call: ChatToolCall = {
     id: item.call_id,
     type: "function",
-    function: { name: flatName(item), arguments: item.arguments },
+    function: { name: flatToolName(item.name, item.namespace), arguments: item.arguments },
   };
   const last = messages.at(-1);
   if (last?.role === "assistant" && reasoning === "") {
@@ -122,10 +123,6 @@ function appendCall(messages: ChatMessage[], item: FunctionCallItem, reasoning: 
 
 function reasoningPart(text: string): Pick<ChatMessage, "reasoning_content"> {
   return text === "" ? {} : { reasoning_content: text };
-}
-
-function flatName(item: FunctionCallItem): string {
-  return item.namespace === undefined ? item.name : `${item.namespace}__${item.name}`;
 }
 
 function isSystem(role: Role): boolean {

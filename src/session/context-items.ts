@@ -35,12 +35,12 @@ export function extendContext(
 export function outputToInput(output: readonly OutputItem[]): readonly InputItem[] {
   return output.map((item) => {
     if (item.type === "function_call") {
-      const { id, type, call_id, name } = item;
-      return { id, type, call_id, name, arguments: item.arguments };
+      const { status: _, ...call } = item;
+      return call;
     }
     if (item.type === "custom_tool_call") {
-      const { id, call_id, name, input } = item;
-      return { id, type: "function_call", call_id, name, arguments: JSON.stringify({ input }) };
+      const { status: _, input, ...call } = item;
+      return { ...call, type: "function_call", arguments: JSON.stringify({ input }) };
     }
     if (item.type === "reasoning") {
       const text = item.content.map((part) => part.text).join("");

@@ -4,6 +4,7 @@
  * when it is whole, since clients run it at that moment; a half one is dropped.
  */
 import type {
+  CallableTool,
   ItemStatus,
   OutputItem,
   ResponseEventBody,
@@ -15,8 +16,7 @@ import { OpenMessage, OpenReasoning, type OpenText } from "./text-items.ts";
 
 export class OutputItems {
   readonly #send: (body: ResponseEventBody) => void;
-  /** Tools whose calls carry a text instead of JSON arguments. */
-  readonly #customNames: ReadonlySet<string>;
+  readonly #tools: ReadonlyMap<string, CallableTool>;
   readonly #includesEncryptedReasoning: boolean;
   readonly #items: OutputItem[] = [];
   #text: OpenText | undefined;
@@ -31,8 +31,7 @@ export class OutputItems {
     request: Pick<ResponsesRequest, "callableTools" | "includesEncryptedReasoning">,
   ) {
     this.#send = send;
-    const customTools = request.callableTools.filter((tool) => tool.type === "custom");
-    this.#customNames = new Set(customTools.map(({ name }) => name));
+    this.#tools = new Map(request.callableTools.map((tool) => [tool.name, tool]));
     this.#includesEncryptedReasoning = request.includesEncryptedReasoning;
   }
 
@@ -120,7 +119,8 @@ export class OutputItems {
   }
 
   #openCall(name: string): void {
-    const Call = this.#customNames.has(name) ? OpenCustomCall : OpenFunctionCall;
-    this.#call = new Call(this.#send, name, this.#nextIndex++);
+    const tool = this.#tools.get(name);
+    const Call = tool?.type === "custom" ? OpenCustomCall : OpenFunctionCall;
+    this.#call = new Call(this.#send, tool?.member ?? { name }, this.#nextIndex++);
   }
 }
