@@ -8,7 +8,6 @@ import { ExitError, usageError } from "../base/exit-error.ts";
 import { systemClock } from "../base/clock.ts";
 import type { Config } from "../config/load-config.ts";
 import { EnginePool } from "../engine/pool.ts";
-import { ApiKeys } from "../gateway/api-keys.ts";
 import { createGateway } from "../gateway/gateway.ts";
 import { createMetrics, type Metrics } from "../metrics/metrics.ts";
 import { fetchModel } from "../models/fetch-model.ts";
@@ -21,6 +20,7 @@ import type { SessionService } from "../session/session-types.ts";
 import { loadTextModel } from "../text/load-text-model.ts";
 import { TextModelError } from "../text/text-errors.ts";
 import type { TextModel } from "../text/text-types.ts";
+import { openApiKeys, reloadOnHangup } from "./api-key-file.ts";
 import { fetchOptions } from "./fetch-options.ts";
 import { leastKvBytes } from "./kv-needs.ts";
 import { planKvFor } from "./memory-plan.ts";
@@ -76,16 +76,11 @@ function gatewayOptions(
   logger: Logger,
 ): Parameters<typeof createGateway>[0] {
   const { host, port, corsOrigins, apiKeysFile } = server;
-  const apiKeys = apiKeysFile === undefined ? undefined : readApiKeys(apiKeysFile);
-  return { host, port, corsOrigins, metrics, logger, ...(apiKeys && { apiKeys }) };
-}
-
-function readApiKeys(file: string): ApiKeys {
-  try {
-    return ApiKeys.parse(readFileSync(file, "utf8"));
-  } catch (error) {
-    throw usageError(`--api-keys ${file}: ${(error as Error).message}`);
-  }
+  const options = { host, port, corsOrigins, metrics, logger };
+  if (apiKeysFile === undefined) return options;
+  const apiKeys = openApiKeys(apiKeysFile);
+  reloadOnHangup(apiKeys, apiKeysFile, logger);
+  return { ...options, apiKeys };
 }
 
 /** Lines of JSON on stderr: stdout is for the ready line. */

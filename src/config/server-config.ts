@@ -18,7 +18,8 @@ export const SERVER_OPTIONS = {
   apiKeysFile: option<string | undefined>({
     flag: "api-keys",
     placeholder: "FILE",
-    meaning: "lines `tenant key`; without it there is one tenant and no key",
+    meaning:
+      "lines `tenant key [limits]`, read again at SIGHUP; without it there is one tenant and no key",
     default: undefined,
     parse: text,
   }),

@@ -75,10 +75,13 @@ export interface TurnResult {
 /** A failed turn. `code` is stable; the gateway maps it to HTTP in one table. */
 export class EngineError extends Error {
   readonly code: EngineErrorCode;
-  constructor(code: EngineErrorCode, message: string) {
+  /** For ERR_QUEUE_FULL: when there will be room. */
+  readonly retryAfterSeconds: number | undefined;
+  constructor(code: EngineErrorCode, message: string, retryAfterSeconds?: number) {
     super(message);
     this.name = "EngineError";
     this.code = code;
+    this.retryAfterSeconds = retryAfterSeconds;
   }
 }
 

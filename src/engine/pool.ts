@@ -26,6 +26,7 @@ import {
 import type { AttachResult, AttachTask, TurnTask, TurnUpdate } from "./pool-messages.ts";
 import { PoolTurn } from "./pool-turn.ts";
 import { PoolWorker } from "./pool-worker.ts";
+import { QueuePace } from "./queue-pace.ts";
 
 /** Workers run compiled code, also when the pool itself runs from `src/`. */
 const WORKER_FILE = path.join(import.meta.dirname, "../../dist/engine/engine-worker.js");
@@ -45,6 +46,7 @@ export class EnginePool implements EngineEndpoint {
   readonly #workers: PoolWorker[] = [];
   /** Turns without a slot, oldest first. */
   readonly #waiting = new Set<PoolTurn>();
+  readonly #queuePace = new QueuePace();
   #lastTurnId = 0;
   #isClosed = false;
   #info: EngineInfo | undefined;
@@ -244,7 +246,9 @@ export class EnginePool implements EngineEndpoint {
       this.#waiting.add(turn);
       turn.queued();
     } else {
-      turn.fail(new EngineError("ERR_QUEUE_FULL", `${maxQueued} turns wait for an engine already`));
+      const message = `${maxQueued} turns wait for an engine already`;
+      const retryAfterSeconds = this.#queuePace.secondsFor(this.#waiting.size);
+      turn.fail(new EngineError("ERR_QUEUE_FULL", message, retryAfterSeconds));
     }
   }
 
@@ -257,7 +261,9 @@ export class EnginePool implements EngineEndpoint {
   }
 
   #start(turn: PoolTurn, worker: PoolWorker): void {
-    this.#waiting.delete(turn);
+    if (this.#waiting.delete(turn)) {
+      this.#queuePace.taken(performance.now(), this.#waiting.size);
+    }
     turn.numStarts++;
     const turnId = ++this.#lastTurnId;
     worker.add(turnId, turn);

@@ -4,9 +4,11 @@
  * and WebSocket upgrades.
  */
 import type { IncomingHttpHeaders } from "node:http";
+import { systemClock } from "../base/clock.ts";
 import { isLoopbackHost } from "../base/loopback.ts";
 import { ApiError } from "../protocol/api-error.ts";
 import type { ApiKeys } from "./api-keys.ts";
+import { Caller } from "./caller.ts";
 
 export const DEFAULT_TENANT = "default";
 
@@ -16,6 +18,11 @@ export interface AccessOptions {
 }
 
 export class AccessPolicy {
+  /** Everyone while there are no keys; with keys only those who list models without one. */
+  readonly anonymous = new Caller(
+    { tenant: DEFAULT_TENANT, models: undefined, limits: {} },
+    systemClock,
+  );
   readonly #apiKeys: ApiKeys | undefined;
   readonly #corsOrigins: ReadonlySet<string>;
 
@@ -36,25 +43,29 @@ export class AccessPolicy {
   }
 
   /** @throws {ApiError} 401 */
-  authenticate(headers: IncomingHttpHeaders): string {
-    if (this.#apiKeys === undefined) return DEFAULT_TENANT;
+  authenticate(headers: IncomingHttpHeaders): Caller {
+    if (this.#apiKeys === undefined) return this.anonymous;
     const key = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? "")?.[1];
-    const tenant = key === undefined ? undefined : this.#apiKeys.tenantOf(key);
-    if (tenant !== undefined) return tenant;
-    const problem = key === undefined ? "No API key was sent" : "The API key is not known";
-    throw new ApiError(
-      401,
-      "authentication_error",
-      "invalid_api_key",
-      `${problem}: send "Authorization: Bearer <key>".`,
-      null,
-      { "www-authenticate": "Bearer" },
-    );
+    const caller = key === undefined ? undefined : this.#apiKeys.callerOf(key);
+    if (caller !== undefined) return caller;
+    throw invalidKey(key === undefined ? "No API key was sent" : "The API key is not known");
   }
 
   isCorsOrigin(origin: string): boolean {
     return this.#corsOrigins.has(origin);
   }
+}
+
+/** 401 that names how a key is sent. */
+export function invalidKey(problem: string): ApiError {
+  return new ApiError(
+    401,
+    "authentication_error",
+    "invalid_api_key",
+    `${problem}: send "Authorization: Bearer <key>".`,
+    null,
+    { "www-authenticate": "Bearer" },
+  );
 }
 
 function forbidden(message: string): ApiError {

@@ -1,62 +1,63 @@
 /**
- * The key file: one `tenant key` a line; empty lines and lines that start with `#` are skipped. A key may be given as
- * `sha256:<64 hex digits>` so that the file holds no secret. Keys are compared by digest in constant
- * time and appear in no message or log line.
+ * The API keys that are valid now. Keys are compared by digest in constant time and appear in no
+ * message or log line.
  */
-import { createHash, timingSafeEqual } from "node:crypto";
-import { usageError } from "../base/exit-error.ts";
+import { timingSafeEqual } from "node:crypto";
+import { type Clock, systemClock } from "../base/clock.ts";
+import { Caller } from "./caller.ts";
+import { digestOfKey, type KeyGrant, parseKeyFile } from "./key-file.ts";
 
-const HASHED_KEY = /^sha256:([0-9a-f]{64})$/i;
-const TENANT = /^[A-Za-z0-9_.-]{1,64}$/;
-
-interface KeyEntry {
-  readonly tenant: string;
+interface Entry {
   readonly digest: Buffer;
+  readonly caller: Caller;
 }
 
 export class ApiKeys {
-  readonly #entries: readonly KeyEntry[];
+  readonly #clock: Clock;
+  #entries: readonly Entry[] = [];
 
-  private constructor(entries: readonly KeyEntry[]) {
-    this.#entries = entries;
+  private constructor(clock: Clock) {
+    this.#clock = clock;
   }
 
-  /** @throws {ExitError} with the line's number, never with its text */
-  static parse(text: string): ApiKeys {
-    const entries = text.split(/\r?\n/).flatMap((line, index) => {
-      const content = line.trim();
-      const isSkipped = content === "" || content.startsWith("#");
-      return isSkipped ? [] : [parseLine(content, index + 1)];
-    });
-    if (entries.length === 0) throw usageError("the API key file has no key");
-    return new ApiKeys(entries);
+  /** @throws {ExitError} usage: see `parseKeyFile` */
+  static parse(text: string, clock: Clock = systemClock): ApiKeys {
+    const keys = new ApiKeys(clock);
+    keys.reload(text);
+    return keys;
   }
 
-  /** Tenant of a key. Every entry is compared, so that time says nothing about which one matched. */
-  tenantOf(key: string): string | undefined {
-    const digest = digestOf(key);
-    let tenant: string | undefined;
-    for (const entry of this.#entries) {
-      if (timingSafeEqual(entry.digest, digest)) tenant = entry.tenant;
+  /**
+   * Takes over a new text of the key file: keys that are gone are revoked, the others keep their
+   * callers. @throws {ExitError} usage, and nothing changed
+   */
+  reload(text: string): void {
+    const former = this.#entries;
+    this.#entries = parseKeyFile(text).map((grant) => this.#entryOf(grant, former));
+    const kept = new Set(this.#entries.map(({ caller }) => caller));
+    for (const { caller } of former) {
+      if (!kept.has(caller)) caller.revoke();
     }
-    return tenant;
   }
-}
 
-function parseLine(content: string, lineNumber: number): KeyEntry {
-  const [tenant, key, ...rest] = content.split(/\s+/);
-  if (tenant === undefined || key === undefined || rest.length > 0) {
-    throw usageError(`line ${lineNumber} of the API key file is not "tenant key"`);
+  /** Every entry is compared, so that time says nothing about which one matched. */
+  callerOf(key: string): Caller | undefined {
+    const digest = digestOfKey(key);
+    let found: Caller | undefined;
+    for (const { digest: candidate, caller } of this.#entries) {
+      if (timingSafeEqual(candidate, digest)) found = caller;
+    }
+    return found;
   }
-  if (!TENANT.test(tenant)) {
-    throw usageError(
-      `line ${lineNumber} of the API key file: a tenant is 1 to 64 characters of A-Z a-z 0-9 _ . -`,
-    );
-  }
-  const hex = HASHED_KEY.exec(key)?.[1];
-  return { tenant, digest: hex === undefined ? digestOf(key) : Buffer.from(hex, "hex") };
-}
 
-function digestOf(key: string): Buffer {
-  return createHash("sha256").update(key).digest();
+  /** A key that went to another tenant is a new caller: what its sockets hold is the old tenant's. */
+  #entryOf(grant: KeyGrant, former: readonly Entry[]): Entry {
+    const { digest, tenant } = grant;
+    const known = former.find((entry) => entry.digest.equals(digest))?.caller;
+    if (known === undefined || known.tenant !== tenant) {
+      return { digest, caller: new Caller(grant, this.#clock) };
+    }
+    known.update(grant);
+    return { digest, caller: known };
+  }
 }

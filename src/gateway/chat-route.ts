@@ -10,6 +10,7 @@ import {
   answerWithEvents,
   answerWithObject,
   bodyOf,
+  callerOf,
   type ExchangeServices,
   failedError,
   type HttpExchange,
@@ -21,7 +22,7 @@ export function addChatRoute(app: FastifyInstance, services: ExchangeServices): 
   app.post("/v1/chat/completions", async (request, reply) => {
     const session = services.state.requireSession();
     const chat = parseChatRequest(parseJsonObject(bodyOf(request)));
-    requireModel(session, chat.request.model);
+    requireModel(session, callerOf(request), chat.request.model);
     const exchange = { ...services, request, reply };
     const run: RunResponse = (...where) => session.createResponse(chat.request, ...where);
     if (chat.request.stream) return streamChat(exchange, run, chat.includeUsage);

@@ -11,6 +11,7 @@ import {
   answerWithEvents,
   answerWithObjects,
   bodyOf,
+  callerOf,
   type ExchangeServices,
   failedError,
   type HttpExchange,
@@ -22,7 +23,7 @@ export function addCompletionsRoute(app: FastifyInstance, services: ExchangeServ
   app.post("/v1/completions", async (request, reply) => {
     const session = services.state.requireSession();
     const completion = parseCompletionRequest(parseJsonObject(bodyOf(request)));
-    requireModel(session, completion.request.model);
+    requireModel(session, callerOf(request), completion.request.model);
     const exchange = { ...services, request, reply };
     const { prompts, request: base, echo } = completion;
     const runs = await Promise.all(

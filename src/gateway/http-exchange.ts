@@ -10,6 +10,7 @@ import { failedResponseError } from "../protocol/engine-error-map.ts";
 import type { ResponseEvent, ResponseObject } from "../protocol/responses-types.ts";
 import type { RunResponse, Transport, TurnContext } from "../session/session-types.ts";
 import { DeltaMerger } from "./backlog.ts";
+import type { Caller } from "./caller.ts";
 import { toApiError } from "./error-reply.ts";
 import type { GatewayLimits } from "./gateway-options.ts";
 import { interruptionEvent, shuttingDown } from "./interrupted-response.ts";
@@ -18,8 +19,8 @@ import { SseStream } from "./sse.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Set by the access hook. */
-    tenant: string;
+    /** Set by the access hook; null for a request that did not get past it. */
+    caller: Caller | null;
     /** `performance.now()` when the headers had arrived. */
     receivedMs: number;
   }
@@ -41,9 +42,17 @@ export function bodyOf(request: FastifyRequest): Buffer {
   return Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
 }
 
+/** Who asks, for routes: they run behind the access hook. */
+export function callerOf({ caller }: FastifyRequest): Caller {
+  if (caller === null) throw new Error("the request did not pass the access hook");
+  return caller;
+}
+
 export function contextOf(request: FastifyRequest, transport: Transport): TurnContext {
+  const caller = callerOf(request);
   return {
-    tenant: request.tenant,
+    tenant: caller.tenant,
+    onPrefill: (uncachedTokens) => caller.chargeTokens(uncachedTokens),
     transport,
     receivedBytes: bodyOf(request).byteLength,
     receivedMs: request.receivedMs,

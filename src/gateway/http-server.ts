@@ -9,6 +9,7 @@ import type { Logger } from "pino";
 import { randomId } from "../base/random-id.ts";
 import { ApiError } from "../protocol/api-error.ts";
 import type { AccessPolicy } from "./access.ts";
+import { addAccessHooks } from "./access-hooks.ts";
 import { addChatRoute } from "./chat-route.ts";
 import { addCompletionsRoute } from "./completions-route.ts";
 import { toApiError } from "./error-reply.ts";
@@ -16,6 +17,7 @@ import type { MetricsSource } from "./gateway-options.ts";
 import type { ExchangeServices } from "./http-exchange.ts";
 import { addModelRoutes } from "./models-route.ts";
 import { rawErrorResponse } from "./raw-error.ts";
+import { pathOf } from "./request-path.ts";
 import { addResponsesRoute } from "./responses-route.ts";
 import { addStatusRoutes } from "./status-routes.ts";
 import { addUnsupportedRoutes, allowedMethods } from "./unsupported-routes.ts";
@@ -46,10 +48,8 @@ export async function buildHttpServer(options: HttpServerOptions): Promise<HttpS
       return newServer(listener);
     },
   });
-  app.decorateRequest("tenant", "");
-  app.decorateRequest("receivedMs", 0);
   acceptJsonOnly(app);
-  addAccessHook(app, options.access);
+  addAccessHooks(app, options.access);
   addRequestLog(app, logger);
   app.setErrorHandler((error, request, reply) => sendError(request, reply, error, logger));
   app.setNotFoundHandler((request) => refuseRoute(request));
@@ -85,46 +85,6 @@ function acceptJsonOnly(app: FastifyInstance): void {
   app.addContentTypeParser("application/json", { parseAs: "buffer" }, (_request, body, done) =>
     done(null, body),
   );
-}
-
-function addAccessHook(app: FastifyInstance, access: AccessPolicy): void {
-  app.addHook("onRequest", async (request, reply) => {
-    request.receivedMs = performance.now();
-    reply.header("x-request-id", request.id);
-    access.checkSource(request.headers);
-    if (answerCors(request, reply, access)) return reply;
-    if (!isPublic(request)) request.tenant = access.authenticate(request.headers);
-    const encoding = request.headers["content-encoding"] ?? "identity";
-    if (encoding === "identity") return undefined;
-    const message = "Send the body without content-encoding.";
-    throw new ApiError(415, "invalid_request_error", "unsupported_media_type", message);
-  });
-}
-
-const PUBLIC_PATHS: ReadonlySet<string> = new Set(["/health", "/readiness", "/metrics"]);
-
-/** Status routes need no key; nor does the model list, unless a key is sent (tools probe it so). */
-function isPublic(request: FastifyRequest): boolean {
-  const path = pathOf(request);
-  if (PUBLIC_PATHS.has(path)) return true;
-  return path === "/v1/models" && request.headers.authorization === undefined;
-}
-
-/** true: it was a preflight and is answered. */
-function answerCors(request: FastifyRequest, reply: FastifyReply, access: AccessPolicy): boolean {
-  const { origin } = request.headers;
-  if (origin === undefined || !access.isCorsOrigin(origin)) return false;
-  reply.header("access-control-allow-origin", origin);
-  reply.header("vary", "Origin");
-  reply.header("access-control-expose-headers", "x-request-id, retry-after");
-  const isPreflight = request.headers["access-control-request-method"] !== undefined;
-  if (request.method !== "OPTIONS" || !isPreflight) return false;
-  const requested = request.headers["access-control-request-headers"];
-  reply.header("access-control-allow-methods", "GET, POST, DELETE, OPTIONS");
-  reply.header("access-control-allow-headers", requested ?? "authorization, content-type");
-  reply.header("access-control-max-age", "600");
-  reply.code(204).send();
-  return true;
 }
 
 /** Path only: a query may carry what its sender took for a key. */
@@ -166,10 +126,6 @@ function refuseRoute(request: FastifyRequest): never {
   }
   const message = `${path} does not take ${request.method}; use ${allow}.`;
   throw new ApiError(405, "invalid_request_error", "method_not_allowed", message, null, { allow });
-}
-
-function pathOf(request: FastifyRequest): string {
-  return request.url.replace(/\?.*$/s, "");
 }
 
 /** Requests that Node could not parse: they have no request object, hence the raw answer. */

@@ -1,6 +1,7 @@
 /** `/v1/models`: one body for two readers, the OpenAI list and the catalog that Codex reads. */
 import type { FastifyInstance } from "fastify";
 import type { SessionService } from "../session/session-types.ts";
+import { callerOf } from "./http-exchange.ts";
 import { requireModel } from "./model-lookup.ts";
 import type { ServiceState } from "./service-state.ts";
 
@@ -12,13 +13,14 @@ export function addModelRoutes(app: FastifyInstance, state: ServiceState): void 
     created: createdSeconds,
     owned_by: "warmloop",
   });
-  app.get("/v1/models", () => {
+  app.get("/v1/models", (request) => {
     const session = state.requireSession();
-    return { object: "list", data: [entryOf(session)], models: [catalogEntry(session)] };
+    const usable = callerOf(request).mayUse(session.modelId) ? [session] : [];
+    return { object: "list", data: usable.map(entryOf), models: usable.map(catalogEntry) };
   });
   app.get<{ Params: { id: string } }>("/v1/models/:id", (request) => {
     const session = state.requireSession();
-    requireModel(session, request.params.id);
+    requireModel(session, callerOf(request), request.params.id);
     return entryOf(session);
   });
 }

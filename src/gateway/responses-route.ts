@@ -10,6 +10,7 @@ import {
   answerWithEvents,
   answerWithObject,
   bodyOf,
+  callerOf,
   contextOf,
   type ExchangeServices,
 } from "./http-exchange.ts";
@@ -19,7 +20,7 @@ export function addResponsesRoute(app: FastifyInstance, services: ExchangeServic
   app.post("/v1/responses", async (request, reply) => {
     const session = services.state.requireSession();
     const parsed = parseResponsesRequest(parseJsonObject(bodyOf(request)), "http");
-    requireModel(session, parsed.model);
+    requireModel(session, callerOf(request), parsed.model);
     const exchange = { ...services, request, reply };
     const run: RunResponse = (...where) => session.createResponse(parsed, ...where);
     if (!parsed.stream) return answerWithObject(exchange, run);
@@ -32,7 +33,7 @@ export function addResponsesRoute(app: FastifyInstance, services: ExchangeServic
   app.post("/v1/responses/input_tokens", async (request) => {
     const session = services.state.requireSession();
     const parsed = parseResponsesRequest(parseJsonObject(bodyOf(request)), "http");
-    requireModel(session, parsed.model);
+    requireModel(session, callerOf(request), parsed.model);
     const inputTokens = await session.countInputTokens(parsed, contextOf(request, "http"));
     return { object: "response.input_tokens", input_tokens: inputTokens };
   });

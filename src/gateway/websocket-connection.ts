@@ -14,7 +14,9 @@ import type {
   ResponsesRequest,
 } from "../protocol/responses-types.ts";
 import type { ConnectionState, SessionService } from "../session/session-types.ts";
+import { invalidKey } from "./access.ts";
 import { Backlog, DeltaMerger } from "./backlog.ts";
+import type { Caller } from "./caller.ts";
 import { type ClientFrame, parseClientFrame, steerRefusal } from "./client-frame.ts";
 import { errorFrame, toApiError } from "./error-reply.ts";
 import type { GatewayLimits } from "./gateway-options.ts";
@@ -27,6 +29,7 @@ import type { ServiceState } from "./service-state.ts";
 export const CLOSE_NORMAL = 1000;
 export const CLOSE_GOING_AWAY = 1001;
 const CLOSE_UNSUPPORTED_DATA = 1003;
+const CLOSE_POLICY = 1008;
 const CLOSE_TOO_BIG = 1009;
 const CLOSE_TRY_AGAIN_LATER = 1013;
 
@@ -36,7 +39,7 @@ export interface WebSocketConnectionOptions {
   readonly transport: Socket;
   readonly session: SessionService;
   readonly state: ServiceState;
-  readonly tenant: string;
+  readonly caller: Caller;
   readonly limits: GatewayLimits;
   readonly logger: Logger;
 }
@@ -56,7 +59,7 @@ export class WebSocketConnection {
   constructor(options: WebSocketConnectionOptions) {
     this.#options = options;
     const { socket, transport, session, limits } = options;
-    this.#connection = session.openConnection(options.tenant);
+    this.#connection = session.openConnection(options.caller.tenant);
     this.#lanes = new LaneQueue({ ...limits, run: (frame) => this.#run(frame) });
     this.#backlog = new Backlog({
       limits,
@@ -65,13 +68,18 @@ export class WebSocketConnection {
     });
     this.#ageTimer = setTimeout(() => this.#reachAgeLimit(), limits.maxConnectionAgeMs).unref();
     const stopHeartbeat = watchPeer(socket, limits);
+    // What runs may end; what waits is refused.
+    const forgetCaller = options.caller.onRevoked(() =>
+      this.closeWhenIdle(CLOSE_POLICY, "the API key was revoked"),
+    );
     transport.on("drain", () => this.#onDrain());
     socket.on("message", (data, isBinary) => this.#onMessage(data, isBinary));
     socket.on("error", (error) => options.logger.debug({ err: error }, "websocket error"));
-    options.logger.debug({ tenant: options.tenant }, "websocket opened");
+    options.logger.debug({ tenant: options.caller.tenant }, "websocket opened");
     socket.on("close", (code) => {
       options.logger.debug({ code }, "websocket closed");
       stopHeartbeat();
+      forgetCaller();
       this.#onClose();
     });
   }
@@ -131,7 +139,7 @@ export class WebSocketConnection {
 
   /** Fields are read when the lane is free, so that errors come in the order of the requests. */
   async #run(frame: ClientFrame): Promise<void> {
-    const { state, tenant, socket, logger } = this.#options;
+    const { state, caller, socket, logger } = this.#options;
     const { streamId, receivedBytes, receivedMs } = frame;
     const controller = new AbortController();
     const merger = new DeltaMerger(
@@ -141,12 +149,16 @@ export class WebSocketConnection {
     state.add(controller);
     this.#running.add(controller);
     this.#mergers.add(merger);
+    let release = ignore;
     try {
       const session = state.requireSession();
+      if (caller.isRevoked) throw invalidKey("The API key was revoked");
+      release = caller.admit();
       const request = parseResponsesRequest(frame.fields, "ws");
-      requireModel(session, request.model);
+      requireModel(session, caller, request.model);
       const context = {
-        tenant,
+        tenant: caller.tenant,
+        onPrefill: (uncachedTokens: number) => caller.chargeTokens(uncachedTokens),
         transport: "ws" as const,
         connection: this.#connection,
         ...(streamId === undefined ? {} : { streamId }),
@@ -161,6 +173,7 @@ export class WebSocketConnection {
     } catch (error) {
       if (socket.readyState === socket.OPEN) this.#sendError(toApiError(error, logger), streamId);
     } finally {
+      release();
       state.remove(controller);
       this.#running.delete(controller);
       this.#mergers.delete(merger);
@@ -229,6 +242,10 @@ export class WebSocketConnection {
     this.#cancelAll();
     this.#lanes.whenIdle(() => this.#connection.close());
   }
+}
+
+function ignore(): void {
+  // Nothing was admitted.
 }
 
 /** Enough to see a chain: warmup, continuation or full history, and what it cost the wire. */

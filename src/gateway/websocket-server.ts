@@ -69,7 +69,7 @@ export class ResponsesSocketServer {
     try {
       access.checkSource(request.headers);
       checkTarget(request);
-      const tenant = access.authenticate(request.headers);
+      const caller = access.authenticate(request.headers);
       const session = state.requireSession();
       if (this.#connections.size >= limits.maxConnections) {
         throw overloaded(`All ${limits.maxConnections} connections are in use.`);
@@ -81,7 +81,7 @@ export class ResponsesSocketServer {
           transport,
           session,
           state,
-          tenant,
+          caller,
           limits,
           logger,
         });

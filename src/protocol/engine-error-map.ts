@@ -17,7 +17,11 @@ export interface WireError {
 const RETRY_AFTER_SECONDS = 1;
 
 /** Codes that are not listed are the server's fault: 500. */
-export function mapEngineError(code: string, message: string): WireError {
+export function mapEngineError(
+  code: string,
+  message: string,
+  retryAfterSeconds = RETRY_AFTER_SECONDS,
+): WireError {
   switch (code) {
     case "ERR_CONTEXT_TOO_LONG":
       return {
@@ -43,8 +47,8 @@ export function mapEngineError(code: string, message: string): WireError {
         type: "rate_limit_error",
         code: "rate_limit_exceeded",
         failedCode: "rate_limit_exceeded",
-        message: withRetryHint(message),
-        retryAfterSeconds: RETRY_AFTER_SECONDS,
+        message: withRetryHint(message, retryAfterSeconds),
+        retryAfterSeconds,
       };
     case "ERR_ENGINE_CLOSED":
       return {
@@ -53,7 +57,7 @@ export function mapEngineError(code: string, message: string): WireError {
         code: "server_is_overloaded",
         failedCode: "server_error",
         message: "The engine is shutting down.",
-        retryAfterSeconds: RETRY_AFTER_SECONDS,
+        retryAfterSeconds,
       };
     default:
       return {
@@ -68,16 +72,20 @@ export function mapEngineError(code: string, message: string): WireError {
 }
 
 /** The same error as thrown before a response starts. */
-export function engineApiError(code: string, message: string): ApiError {
-  const wire = mapEngineError(code, message);
+export function engineApiError(
+  code: string,
+  message: string,
+  retryAfterSeconds?: number,
+): ApiError {
+  const wire = mapEngineError(code, message, retryAfterSeconds);
   const headers =
     wire.retryAfterSeconds === undefined ? {} : { "retry-after": String(wire.retryAfterSeconds) };
   return new ApiError(wire.status, wire.type, wire.code, wire.message, null, headers);
 }
 
 /** 429 with the sentence that clients parse for their delay. */
-export function rateLimited(message: string): ApiError {
-  return engineApiError("ERR_QUEUE_FULL", message);
+export function rateLimited(message: string, retryAfterSeconds?: number): ApiError {
+  return engineApiError("ERR_QUEUE_FULL", message, retryAfterSeconds);
 }
 
 /** 503 while the server cannot take requests: it loads its model or drains. */
@@ -100,6 +108,6 @@ export function failedResponseError(code: string, message: string): ApiError {
   return new ApiError(status, type, code, message, null, headers);
 }
 
-function withRetryHint(message: string): string {
-  return `${message.replace(/\.$/, "")}. Please try again in ${RETRY_AFTER_SECONDS}s.`;
+function withRetryHint(message: string, retryAfterSeconds: number): string {
+  return `${message.replace(/\.$/, "")}. Please try again in ${retryAfterSeconds}s.`;
 }

@@ -38,6 +38,7 @@ export async function runTurn(
     if (signal.aborted) return;
     if (event.type === "queued") emitter.queued();
     else if (event.type === "admitted") {
+      turn.context.onPrefill?.(event.promptTokens - event.cachedTokens);
       emitter.inProgress();
       if (turn.leadingText) emitter.push([{ type: "text", delta: turn.leadingText }]);
     } else {

@@ -58,8 +58,10 @@ function startPrefill(turn: Turn, dependencies: TurnDependencies, shutdown: Abor
   const start = createDeferred<PrefillStart | undefined>();
   const cancelGrace = clock.schedule(START_GRACE_MS, () => start.resolve(undefined));
   const onEvent = (event: TurnEvent) => {
-    if (event.type === "admitted") start.resolve(event);
-    else if (event.type === "queued") start.resolve(undefined);
+    if (event.type === "admitted") {
+      turn.context.onPrefill?.(event.promptTokens - event.cachedTokens);
+      start.resolve(event);
+    } else if (event.type === "queued") start.resolve(undefined);
   };
   const options = engineOptions(turn, dependencies);
   const parent = parentSequence(turn);

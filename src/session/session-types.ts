@@ -28,6 +28,8 @@ export interface TurnContext {
   readonly receivedBytes: number;
   /** `performance.now()` when the request arrived. */
   readonly receivedMs: number;
+  /** Hears how many prompt tokens the engine has to compute, once it takes the turn. */
+  readonly onPrefill?: (uncachedTokens: number) => void;
 }
 
 /** Runs one response, as `SessionService.createResponse` says. */

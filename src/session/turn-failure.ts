@@ -56,7 +56,9 @@ function refusal(error: unknown): ApiError {
   return engineApiError(...codeAndMessage(error));
 }
 
-function codeAndMessage(error: unknown): [code: string, message: string] {
-  if (error instanceof EngineError) return [error.code, error.message];
+function codeAndMessage(
+  error: unknown,
+): [code: string, message: string, retryAfterSeconds?: number | undefined] {
+  if (error instanceof EngineError) return [error.code, error.message, error.retryAfterSeconds];
   return ["ERR_INTERNAL", error instanceof Error ? error.message : String(error)];
 }
