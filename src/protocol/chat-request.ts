@@ -32,7 +32,7 @@ export function parseChatRequest(value: unknown): ChatRequest {
       previousResponseId: null,
       callableTools,
       tools: callableTools,
-      toolChoice: parseToolChoice(body, callableTools),
+      toolChoice: parseToolChoice(body),
       parallelToolCalls: body.boolean("parallel_tool_calls") ?? true,
       textFormat: parseResponseFormat(body),
       reasoningEffort: effort,

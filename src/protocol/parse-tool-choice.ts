@@ -1,60 +1,73 @@
 /**
  * `tool_choice` of Responses and Chat Completions: whether tools may or must be called, and which.
- * Pure.
+ * Which tools there are is known when the context is: `checkToolChoice`. Pure.
  */
 import { invalidRequest } from "./api-error.ts";
+import { isBuiltIn } from "./built-in-tools.ts";
 import { FieldReader, invalidType, quote } from "./field-reader.ts";
-import type { CallableTool, ToolChoice } from "./responses-types.ts";
+import type { CallableTool, NamedTool, ToolChoice } from "./responses-types.ts";
+import { flatToolName } from "./tool-names.ts";
 
 const MODES = ["auto", "none", "required"] as const;
-/** Kinds of tools that a choice can name; their definitions must be in the request. */
-const NAMED_TYPES = ["function", "custom"] as const;
 
-export function parseToolChoice(body: FieldReader, tools: readonly CallableTool[]): ToolChoice {
+export function parseToolChoice(body: FieldReader): ToolChoice {
   const value = body.value("tool_choice") ?? "auto";
-  if (typeof value === "string") return parseMode(body, value, tools);
+  if (typeof value === "string") return parseMode(body, value);
   if (typeof value !== "object") {
     throw invalidType(body.pathOf("tool_choice"), "a string or an object", value);
   }
   const choice = new FieldReader(value, body.pathOf("tool_choice"));
-  if (choice.requiredString("type") === "allowed_tools") return parseAllowed(choice, tools);
-  return { mode: "required", names: [parseName(choice, tools)] };
+  if (choice.requiredString("type") === "allowed_tools") return parseAllowed(choice);
+  return { mode: "required", named: [parseNamed(choice)] };
 }
 
-function parseMode(body: FieldReader, value: string, tools: readonly CallableTool[]): ToolChoice {
+/**
+ * @param tools all that can be called
+ * @throws {ApiError} for a choice that cannot be followed
+ */
+export function checkToolChoice(
+  { mode, named = [] }: ToolChoice,
+  tools: readonly CallableTool[],
+): void {
+  if (mode === "required" && tools.length === 0 && named.length === 0) {
+    throw unfollowable("tool_choice is required, but there are no tools to call");
+  }
+  const missing = named.find(({ type, name }) =>
+    tools.every((tool) => tool.type !== type || tool.name !== name),
+  );
+  if (missing === undefined) return;
+  throw unfollowable(`tool_choice names ${quote(missing.name)}, which is not in tools`);
+}
+
+function unfollowable(message: string): Error {
+  return invalidRequest("invalid_value", message, "tool_choice");
+}
+
+function parseMode(body: FieldReader, value: string): ToolChoice {
   const mode = MODES.find((candidate) => candidate === value);
-  if (mode === undefined) {
-    throw body.invalid("tool_choice", `must be auto, none or required; got ${quote(value)}`);
-  }
-  if (mode === "required" && tools.length === 0) {
-    throw body.invalid("tool_choice", "is required, but the request has no tools to call");
-  }
-  return { mode };
+  if (mode !== undefined) return { mode };
+  throw body.invalid("tool_choice", `must be auto, none or required; got ${quote(value)}`);
 }
 
 /** Its fields are flat in Responses, under `allowed_tools` in Chat Completions. */
-function parseAllowed(choice: FieldReader, tools: readonly CallableTool[]): ToolChoice {
+function parseAllowed(choice: FieldReader): ToolChoice {
   const fields = choice.object("allowed_tools") ?? choice;
   const mode = fields.oneOf("mode", ["auto", "required"]) ?? fields.missing("mode");
   const listed = fields.array("tools") ?? fields.missing("tools");
-  const names = listed.map((entry, index) =>
-    parseName(new FieldReader(entry, `${fields.pathOf("tools")}[${index}]`), tools),
+  const named = listed.map((entry, index) =>
+    parseNamed(new FieldReader(entry, `${fields.pathOf("tools")}[${index}]`)),
   );
-  if (names.length === 0) throw fields.invalid("tools", "must name at least one tool");
-  return { mode, names: [...new Set(names)] };
+  if (named.length === 0) throw fields.invalid("tools", "must name at least one tool");
+  return { mode, named: [...new Map(named.map((tool) => [tool.name, tool])).values()] };
 }
 
-function parseName(choice: FieldReader, tools: readonly CallableTool[]): string {
+function parseNamed(choice: FieldReader): NamedTool {
   const type = choice.requiredString("type");
-  const kind = NAMED_TYPES.find((candidate) => candidate === type);
-  if (kind === undefined) {
+  if (isBuiltIn(type)) return { type, name: type };
+  if (type !== "function" && type !== "custom") {
     throw choice.invalid("type", `names tools that are not run here: ${quote(type)}`);
   }
-  const name = (choice.object(kind) ?? choice).requiredString("name");
-  if (tools.some((tool) => tool.type === kind && tool.name === name)) return name;
-  throw invalidRequest(
-    "invalid_value",
-    `${choice.path} names ${quote(name)}, which is not in tools`,
-    "tool_choice",
-  );
+  const fields = choice.object(type) ?? choice;
+  const name = flatToolName(fields.requiredString("name"), fields.string("namespace"));
+  return { type, name };
 }

@@ -1,9 +1,10 @@
 /**
- * Tool definitions of a Responses request. Functions, custom tools and the members of namespaces are
- * offered to the model; hosted tools are accepted and left out, because real clients always send a
- * mix and must not fail over it.
+ * Tool definitions of a Responses request. Functions, custom tools, the members of namespaces and the
+ * tools that the API knows by type are offered to the model; hosted tools are accepted and left out,
+ * because real clients always send a mix and must not fail over it.
  */
 import { invalidRequest } from "./api-error.ts";
+import { isBuiltIn, parseBuiltIn } from "./built-in-tools.ts";
 import { FieldReader, quote } from "./field-reader.ts";
 import { MAX_TOOLS } from "./request-limits.ts";
 import type { CallableTool, CustomTool, FunctionTool } from "./responses-types.ts";
@@ -19,14 +20,27 @@ export interface ParsedTools {
 
 export function parseTools(body: FieldReader): ParsedTools {
   const tools = toolArray(body);
-  const callableTools = parseDefinitions(tools, body.pathOf("tools"));
+  const defined = parseDefinitions(tools, body.pathOf("tools"));
   const seen = new Set<string>();
-  for (const { name, path } of callableTools) checkNewName(seen, name, `${path}.name`);
-  return { callableTools, tools };
+  for (const { name, path } of defined.filter(hasOwnName)) {
+    checkNewName(seen, name, `${path}.name`);
+  }
+  // A client's own tool of that name takes the place of one that the API knows.
+  const callableTools = defined.filter((tool) => hasOwnName(tool) || !seen.has(tool.name));
+  return { callableTools: latestDefinitions(callableTools), tools };
+}
+
+function hasOwnName({ type }: CallableTool): boolean {
+  return !isBuiltIn(type);
+}
+
+/** Of several definitions of one tool the last one counts, where the first one stands. */
+export function latestDefinitions(tools: readonly CallableTool[]): readonly CallableTool[] {
+  return [...new Map(tools.map((tool) => [tool.name, tool])).values()];
 }
 
 /** What of an array of definitions can be called, members of namespaces one by one. */
-function parseDefinitions(tools: readonly unknown[], path: string): readonly CallableTool[] {
+export function parseDefinitions(tools: readonly unknown[], path: string): readonly CallableTool[] {
   const callable = tools.flatMap((tool, index) =>
     parseDefinition(new FieldReader(tool, `${path}[${index}]`)),
   );
@@ -62,7 +76,7 @@ function parseCallable(tool: FieldReader): CallableTool | undefined {
     case "custom":
       return parseCustom(tool);
     default:
-      return undefined;
+      return parseBuiltIn(tool);
   }
 }
 
@@ -88,6 +102,7 @@ export function parseFunction(tool: FieldReader): FunctionTool {
     parameters: tool.value("parameters") ?? null,
     strict: tool.boolean("strict") ?? null,
     path: tool.path,
+    ...deferralOf(tool),
   };
 }
 
@@ -99,7 +114,12 @@ export function parseCustom(tool: FieldReader): CustomTool {
     description: tool.string("description") ?? null,
     format: parseCustomFormat(tool.object("format")),
     path: tool.path,
+    ...deferralOf(tool),
   };
+}
+
+function deferralOf(tool: FieldReader): Pick<CallableTool, "isDeferred"> {
+  return tool.boolean("defer_loading") ? { isDeferred: true } : {};
 }
 
 function parseCustomFormat(format: FieldReader | undefined): CustomTool["format"] {

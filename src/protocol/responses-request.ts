@@ -43,7 +43,7 @@ export function parseResponsesRequest(
     instructions,
     previousResponseId,
     ...tools,
-    toolChoice: parseToolChoice(body, tools.callableTools),
+    toolChoice: parseToolChoice(body),
     parallelToolCalls: body.boolean("parallel_tool_calls") ?? true,
     textFormat: parseTextFormat(body),
     reasoningEffort: parseReasoning(body),

@@ -2,6 +2,7 @@
  * Wire types of the Responses API: items, request, response object, streaming events. Field names
  * are the wire's own. A parsed request has every default filled in; unknown fields are gone.
  */
+import type { JsonObject } from "../base/json-object.ts";
 
 // --- items -----------------------------------------------------------------------------------
 
@@ -45,8 +46,30 @@ export interface ReasoningItem {
   readonly text: string;
 }
 
-/** Input items after parsing; types that never reach the prompt are dropped by the parser. */
-export type InputItem = MessageItem | FunctionCallItem | FunctionCallOutputItem | ReasoningItem;
+/** Tools that can be called from here on. */
+export interface ToolDefinitionsItem {
+  readonly type: "additional_tools" | "tool_search_output";
+  readonly id?: string;
+  /** The search that found them, where the model made one. */
+  readonly call_id?: string;
+  readonly tools: readonly CallableTool[];
+}
+
+/** An item of which nothing is rendered: a call that another server ran, say. */
+export interface IgnoredItem {
+  readonly type: "ignored";
+  readonly id?: string;
+}
+
+export type ContextItem =
+  | MessageItem
+  | FunctionCallItem
+  | FunctionCallOutputItem
+  | ReasoningItem
+  | ToolDefinitionsItem;
+
+/** Input items after parsing, one for each that was sent. */
+export type InputItem = ContextItem | IgnoredItem;
 
 // --- request ---------------------------------------------------------------------------------
 
@@ -55,10 +78,13 @@ interface ToolName {
   readonly name: string;
   /** How the client knows the member of a namespace. */
   readonly member?: { readonly namespace: string; readonly name: string };
+  /** Not shown while the model can search for it. */
+  readonly isDeferred?: true;
 }
 
+/** A tool that takes JSON arguments; one that the API knows by its type has the type as its name. */
 export interface FunctionTool extends ToolName {
-  readonly type: "function";
+  readonly type: "function" | "tool_search" | "local_shell" | "shell" | "apply_patch";
   readonly description: string | null;
   readonly parameters: unknown;
   readonly strict: boolean | null;
@@ -84,10 +110,12 @@ export interface CustomTool extends ToolName {
 /** Tools that the model can call here; their names differ. */
 export type CallableTool = FunctionTool | CustomTool;
 
+export type NamedTool = Pick<CallableTool, "type" | "name">;
+
 export interface ToolChoice {
   readonly mode: "auto" | "none" | "required";
-  /** undefined: every tool of the request. */
-  readonly names?: readonly string[];
+  /** undefined: every tool. */
+  readonly named?: readonly NamedTool[];
 }
 
 /** The form of the answer's text. `path`: where the request has the schema. */
@@ -116,7 +144,7 @@ export interface ResponsesRequest {
   readonly input: readonly InputItem[];
   readonly instructions: string | null;
   readonly previousResponseId: string | null;
-  /** Tools offered to the model, in order. */
+  /** Tools that the model can call, in order; `parseTools` has those of the request alone. */
   readonly callableTools: readonly CallableTool[];
   /** The `tools` array as sent, for the echo. */
   readonly tools: readonly unknown[];
@@ -193,7 +221,27 @@ export interface OutputCustomCall {
   readonly input: string;
 }
 
-export type OutputItem = OutputMessage | OutputReasoning | OutputFunctionCall | OutputCustomCall;
+/** Calls of tools that the API knows by their type. */
+export type OutputBuiltInCall = {
+  readonly id: string;
+  readonly status: ItemStatus;
+  readonly call_id: string;
+} & (
+  | {
+      readonly type: "tool_search_call";
+      readonly execution: "client";
+      readonly arguments: JsonObject;
+    }
+  | { readonly type: "local_shell_call" | "shell_call"; readonly action: JsonObject }
+  | { readonly type: "apply_patch_call"; readonly operation: JsonObject }
+);
+
+export type OutputItem =
+  | OutputMessage
+  | OutputReasoning
+  | OutputFunctionCall
+  | OutputCustomCall
+  | OutputBuiltInCall;
 
 export interface Usage {
   readonly input_tokens: number;

@@ -5,7 +5,9 @@ export function allowedTools({
   callableTools,
   toolChoice,
 }: Pick<ResponsesRequest, "callableTools" | "toolChoice">): readonly CallableTool[] {
-  const { mode, names } = toolChoice;
+  const { mode, named } = toolChoice;
   if (mode === "none") return [];
-  return callableTools.filter(({ name }) => names?.includes(name) ?? true);
+  if (named === undefined) return callableTools;
+  const names = new Set(named.map(({ name }) => name));
+  return callableTools.filter(({ name }) => names.has(name));
 }

@@ -1,10 +1,15 @@
 /**
  * Calls of the model as output items and their events: functions with JSON arguments, free-form tools
- * with a text. An open call says what it gets; closing it gives the finished item.
+ * with a text, built-in tools with fields. An open call says what it gets; closing it gives the finished item.
  */
+import { isJsonObject } from "../base/json-object.ts";
 import { randomId } from "../base/random-id.ts";
+import { builtInCall } from "../protocol/built-in-calls.ts";
+import type { BuiltInTool } from "../protocol/built-in-tools.ts";
 import type {
+  CallableTool,
   ItemStatus,
+  OutputBuiltInCall,
   OutputCustomCall,
   OutputFunctionCall,
   OutputItem,
@@ -21,10 +26,24 @@ export interface OpenCall {
 
 type Send = (body: ResponseEventBody) => void;
 
+/** @param name what the model calls the tool by */
+export function openCall(
+  send: Send,
+  name: string,
+  tool: CallableTool | undefined,
+  outputIndex: number,
+): OpenCall {
+  const type = tool?.type ?? "function";
+  const callName = tool?.member ?? { name };
+  if (type === "custom") return new OpenCustomCall(send, callName, outputIndex);
+  if (type === "function") return new OpenFunctionCall(send, callName, outputIndex);
+  return new OpenBuiltInCall(send, type, outputIndex);
+}
+
 /** The name as the client knows it. */
 type CallName = Pick<OutputFunctionCall, "name" | "namespace">;
 
-export class OpenFunctionCall implements OpenCall {
+class OpenFunctionCall implements OpenCall {
   readonly #send: Send;
   readonly #outputIndex: number;
   #item: OutputFunctionCall;
@@ -72,7 +91,7 @@ export class OpenFunctionCall implements OpenCall {
   }
 }
 
-export class OpenCustomCall implements OpenCall {
+class OpenCustomCall implements OpenCall {
   readonly #send: Send;
   readonly #outputIndex: number;
   readonly #input = new CustomInput();
@@ -122,6 +141,43 @@ export class OpenCustomCall implements OpenCall {
       output_index: this.#outputIndex,
       delta,
     });
+  }
+}
+
+const ID_PREFIXES: Readonly<Record<BuiltInTool, string>> = {
+  tool_search: "tsc",
+  local_shell: "lsh",
+  shell: "sh",
+  apply_patch: "apc",
+};
+
+/** A call that says what to do in fields: nothing of it streams, so all is sent once it is whole. */
+class OpenBuiltInCall implements OpenCall {
+  readonly #send: Send;
+  readonly #tool: BuiltInTool;
+  readonly #outputIndex: number;
+  #arguments = "";
+
+  constructor(send: Send, tool: BuiltInTool, outputIndex: number) {
+    this.#send = send;
+    this.#tool = tool;
+    this.#outputIndex = outputIndex;
+  }
+
+  push(delta: string): void {
+    this.#arguments += delta;
+  }
+
+  close(): OutputBuiltInCall {
+    const place = { output_index: this.#outputIndex };
+    const head = { id: randomId(ID_PREFIXES[this.#tool]), call_id: randomId("call") };
+    const added = builtInCall(this.#tool, { ...head, status: "in_progress" });
+    this.#send({ type: "response.output_item.added", ...place, item: added });
+    const args: unknown = JSON.parse(this.#arguments);
+    if (!isJsonObject(args)) throw new TypeError("arguments of a whole call are a JSON object");
+    const item = builtInCall(this.#tool, { ...head, status: "completed" }, args);
+    this.#send({ type: "response.output_item.done", ...place, item });
+    return item;
   }
 }
 

@@ -4,33 +4,37 @@
  * Reasoning stays in the turn it belongs to: that in front of the last user message is left out.
  */
 import type {
-  CallableTool,
-  CustomTool,
   FunctionCallItem,
-  InputItem,
+  ContextItem,
   MessageItem,
   ReasoningItem,
   Role,
 } from "../protocol/responses-types.ts";
 import { flatToolName } from "../protocol/tool-names.ts";
-import type { ChatMessage, ChatTool, ChatToolCall } from "../text/text-types.ts";
+import type { ChatMessage, ChatToolCall } from "../text/text-types.ts";
+import { definitionsAsText, type SpokenItem } from "./chat-tools.ts";
+import type { PromptHead } from "./lane-state.ts";
+import { leadsWithTools } from "./tool-set.ts";
+
+type HeadFields = Pick<PromptHead, "instructions" | "tools">;
 
 /**
  * `instructions` and a system or developer message at the very front form the first system turn;
  * later ones stay in place: moving them would rewrite a prefix that is already computed.
  */
 export function toChatMessages(
-  instructions: string | null,
-  items: readonly InputItem[],
+  { instructions, tools }: HeadFields,
+  items: readonly ContextItem[],
 ): readonly ChatMessage[] {
   const messages: ChatMessage[] = [];
-  const leading = leadingItems(items);
+  const spoken = definitionsAsText(tools, items);
+  const leading = isSystemMessage(spoken[0]) ? [spoken[0]] : [];
   const systemTexts = [...(instructions ? [instructions] : []), ...leading.map(textOf)];
   if (systemTexts.length > 0) messages.push({ role: "system", content: systemTexts.join("\n\n") });
   const callNames = new Map<string, string>();
-  const lastUser = items.findLastIndex((item) => item.type === "message" && item.role === "user");
+  const lastUser = spoken.findLastIndex((item) => item.type === "message" && item.role === "user");
   let reasoning = "";
-  for (const [index, item] of items.entries()) {
+  for (const [index, item] of spoken.entries()) {
     if (index < leading.length) continue;
     if (item.type !== "reasoning") appendItem(messages, item, reasoning, callNames);
     reasoning = item.type === "reasoning" && index > lastUser ? reasoning + item.text : "";
@@ -38,45 +42,23 @@ export function toChatMessages(
   return messages;
 }
 
-/** The item that belongs to the first system turn: one or none. */
-export function leadingItems(items: readonly InputItem[]): readonly MessageItem[] {
-  const [first] = items;
-  return first?.type === "message" && isSystem(first.role) ? [first] : [];
+/** The first system turn alone; empty without one. */
+export function headMessages(
+  head: HeadFields,
+  items: readonly ContextItem[],
+): readonly ChatMessage[] {
+  const leading = items.slice(0, leadsWithTools(items) ? 2 : 1);
+  return toChatMessages(head, isSystemMessage(leading.at(-1)) ? leading : []);
 }
 
-export function toChatTools(tools: readonly CallableTool[]): readonly ChatTool[] {
-  return tools.map((tool) => {
-    const { name, description } = tool;
-    const parameters = tool.type === "custom" ? customParameters(tool) : tool.parameters;
-    return {
-      type: "function",
-      function: {
-        name,
-        ...(description === null ? {} : { description }),
-        ...(parameters == null ? {} : { parameters }),
-      },
-    };
-  });
-}
-
-/** Models call with JSON arguments: a free-form tool has one, its input. */
-function customParameters({ format }: CustomTool): unknown {
-  const description =
-    format.type === "grammar"
-      ? `Free text that this ${format.syntax} grammar derives:\n${format.definition}`
-      : "Free text.";
-  return {
-    type: "object",
-    properties: { input: { type: "string", description } },
-    required: ["input"],
-    additionalProperties: false,
-  };
+function isSystemMessage(item: ContextItem | undefined): item is MessageItem {
+  return item?.type === "message" && isSystem(item.role);
 }
 
 /** @param reasoning what the model thought before it */
 function appendItem(
   messages: ChatMessage[],
-  item: Exclude<InputItem, ReasoningItem>,
+  item: Exclude<SpokenItem, ReasoningItem>,
   reasoning: string,
   callNames: Map<string, string>,
 ): void {

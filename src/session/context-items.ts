@@ -2,37 +2,67 @@
  * The effective context of a response: what its parent had, the parent's output, the new input.
  */
 import { invalidRequest } from "../protocol/api-error.ts";
-import type { InputItem, OutputItem } from "../protocol/responses-types.ts";
+import { builtInArguments, builtInName } from "../protocol/built-in-calls.ts";
+import { quote } from "../protocol/field-reader.ts";
+import type {
+  ContextItem,
+  FunctionCallItem,
+  InputItem,
+  OutputItem,
+} from "../protocol/responses-types.ts";
 
 /**
  * Parent's items and the new ones behind them. An item whose id is already there is used once.
  * @throws {ApiError} invalid_value for a call output without its call
  */
 export function extendContext(
-  parentItems: readonly InputItem[],
+  parentItems: readonly ContextItem[],
   input: readonly InputItem[],
-): readonly InputItem[] {
+): readonly ContextItem[] {
   const items = [...parentItems];
   const ids = new Set(parentItems.map((item) => item.id));
-  const callIds = new Set(parentItems.filter(isCall).map((item) => item.call_id));
+  const callIds = new Map(parentItems.filter(isCall).flatMap(namesOfCall));
   for (const [idx, item] of input.entries()) {
-    if (item.id !== undefined && ids.has(item.id)) continue;
-    if (item.type === "function_call") callIds.add(item.call_id);
-    if (item.type === "function_call_output" && !callIds.has(item.call_id)) {
-      throw invalidRequest(
-        "invalid_value",
-        `no function_call with call_id "${item.call_id}" comes before this output`,
-        `input[${idx}].call_id`,
-      );
-    }
+    if (item.type === "ignored" || (item.id !== undefined && ids.has(item.id))) continue;
     ids.add(item.id);
-    items.push(item);
+    if (isCall(item)) for (const [name, callId] of namesOfCall(item)) callIds.set(name, callId);
+    items.push(isAnswer(item) ? { ...item, call_id: answeredCall(item, callIds, idx) } : item);
   }
   return items;
 }
 
+/** Outputs name the call that they answer by its `call_id`; that of a local shell by the item's id. */
+function namesOfCall({ id, call_id }: FunctionCallItem): readonly (readonly [string, string])[] {
+  return id === undefined
+    ? [[call_id, call_id]]
+    : [
+        [id, call_id],
+        [call_id, call_id],
+      ];
+}
+
+type Answer = Extract<ContextItem, { call_id?: string }> & { readonly call_id: string };
+
+function isAnswer(item: ContextItem): item is Answer {
+  return item.type !== "function_call" && "call_id" in item;
+}
+
+function answeredCall(
+  { call_id }: Answer,
+  callIds: ReadonlyMap<string, string>,
+  idx: number,
+): string {
+  const callId = callIds.get(call_id);
+  if (callId !== undefined) return callId;
+  throw invalidRequest(
+    "invalid_value",
+    `no call with call_id ${quote(call_id)} comes before this output`,
+    `input[${idx}].call_id`,
+  );
+}
+
 /** Output as the next turn's history. */
-export function outputToInput(output: readonly OutputItem[]): readonly InputItem[] {
+export function outputToInput(output: readonly OutputItem[]): readonly ContextItem[] {
   return output.map((item) => {
     if (item.type === "function_call") {
       const { status: _, ...call } = item;
@@ -46,11 +76,16 @@ export function outputToInput(output: readonly OutputItem[]): readonly InputItem
       const text = item.content.map((part) => part.text).join("");
       return { id: item.id, type: item.type, text };
     }
+    if (item.type !== "message") {
+      const { id, call_id } = item;
+      const name = builtInName(item.type);
+      return { id, type: "function_call", call_id, name, arguments: builtInArguments(item) };
+    }
     const content = item.content.map(({ type, text }) => ({ type, text }));
     return { id: item.id, type: item.type, role: item.role, content };
   });
 }
 
-function isCall(item: InputItem): item is Extract<InputItem, { type: "function_call" }> {
+function isCall(item: ContextItem): item is FunctionCallItem {
   return item.type === "function_call";
 }

@@ -3,7 +3,7 @@
  * Immutable but for the live sequence, which at most one continuation takes over.
  */
 import type { EngineEndpoint, SequenceRef } from "../engine/endpoint.ts";
-import type { CallableTool, InputItem, ReasoningEffort } from "../protocol/responses-types.ts";
+import type { CallableTool, ContextItem, ReasoningEffort } from "../protocol/responses-types.ts";
 import type { RenderedText } from "../text/text-types.ts";
 import type { TokenList } from "./token-list.ts";
 
@@ -26,7 +26,7 @@ export interface LaneState {
   readonly streamId: string | undefined;
   readonly head: PromptHead;
   /** Effective context, output included. */
-  readonly items: readonly InputItem[];
+  readonly items: readonly ContextItem[];
   readonly promptText: RenderedText;
   /** Prompt and generated ids. */
   readonly tokens: TokenList;

@@ -11,7 +11,7 @@ import type {
   ResponsesRequest,
 } from "../protocol/responses-types.ts";
 import type { OutputEvent } from "../text/text-types.ts";
-import { type OpenCall, OpenCustomCall, OpenFunctionCall } from "./call-items.ts";
+import { type OpenCall, openCall } from "./call-items.ts";
 import { OpenMessage, OpenReasoning, type OpenText } from "./text-items.ts";
 
 export class OutputItems {
@@ -119,8 +119,6 @@ export class OutputItems {
   }
 
   #openCall(name: string): void {
-    const tool = this.#tools.get(name);
-    const Call = tool?.type === "custom" ? OpenCustomCall : OpenFunctionCall;
-    this.#call = new Call(this.#send, tool?.member ?? { name }, this.#nextIndex++);
+    this.#call = openCall(this.#send, name, this.#tools.get(name), this.#nextIndex++);
   }
 }

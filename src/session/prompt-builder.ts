@@ -5,10 +5,11 @@
  * is reported.
  */
 import { invalidRequest } from "../protocol/api-error.ts";
-import type { InputItem, MissReason } from "../protocol/responses-types.ts";
+import type { ContextItem, MissReason } from "../protocol/responses-types.ts";
 import { TemplateError } from "../text/text-errors.ts";
 import type { ChatMessage, ChatTemplate, RenderedText, TextModel } from "../text/text-types.ts";
-import { leadingItems, toChatMessages, toChatTools } from "./chat-messages.ts";
+import { headMessages, toChatMessages } from "./chat-messages.ts";
+import { toChatTools } from "./chat-tools.ts";
 import { continuationSuffix, sliceRendered } from "./delta-render.ts";
 import type { LaneState, PromptHead } from "./lane-state.ts";
 import { type EncodedPrompt, TokenCache } from "./token-cache.ts";
@@ -29,7 +30,7 @@ export interface Prompt {
 export interface PromptRequest {
   readonly tenant: string;
   readonly head: PromptHead;
-  readonly items: readonly InputItem[];
+  readonly items: readonly ContextItem[];
   readonly parent: LaneState | undefined;
   /** false for a warmup: later items follow where the generation prompt would be. */
   readonly addGenerationPrompt: boolean;
@@ -87,13 +88,9 @@ export class PromptBuilder {
   }
 
   /** Empty when there is no system turn, or none that the template shows without a user turn. */
-  #headText(head: PromptHead, items: readonly InputItem[]): RenderedText {
+  #headText(head: PromptHead, items: readonly ContextItem[]): RenderedText {
     try {
-      return this.#renderMessages(
-        head,
-        toChatMessages(head.instructions, leadingItems(items)),
-        false,
-      );
+      return this.#renderMessages(head, headMessages(head, items), false);
     } catch (error) {
       if (error instanceof TemplateError) return "" as RenderedText;
       throw error;
@@ -143,9 +140,9 @@ export class PromptBuilder {
   }
 
   /** @throws {ApiError} */
-  #render(head: PromptHead, items: readonly InputItem[], addGenerationPrompt: boolean) {
+  #render(head: PromptHead, items: readonly ContextItem[], addGenerationPrompt: boolean) {
     try {
-      const messages = toChatMessages(head.instructions, items);
+      const messages = toChatMessages(head, items);
       return this.#renderMessages(head, messages, addGenerationPrompt);
     } catch (error) {
       if (!(error instanceof TemplateError)) throw error;

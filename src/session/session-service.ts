@@ -11,6 +11,7 @@ import { randomId } from "../base/random-id.ts";
 import type { EngineEndpoint } from "../engine/endpoint.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import { invalidRequest } from "../protocol/api-error.ts";
+import { checkToolChoice } from "../protocol/parse-tool-choice.ts";
 import type {
   ResponseEvent,
   ResponseObject,
@@ -33,6 +34,7 @@ import type {
   TurnContext,
 } from "./session-types.ts";
 import { contextError } from "./turn-failure.ts";
+import { toolSetOf } from "./tool-set.ts";
 import { TurnGrammars } from "./turn-grammars.ts";
 import type { Turn, TurnDependencies, TurnOutcome } from "./turn.ts";
 
@@ -154,16 +156,18 @@ class Session implements SessionService {
       throw invalidRequest("unsupported_parameter", message, "model");
     }
     const parent = this.#resolveParent(request, context);
-    const { instructions, callableTools: tools, reasoningEffort, generate } = request;
-    const date = parent?.head.date ?? new Date(this.#options.clock.unixSeconds() * 1000);
-    const head = { instructions, tools, date, reasoningEffort };
+    const { instructions, reasoningEffort, generate } = request;
     const items = extendContext(parent?.items ?? [], request.input);
+    const tools = toolSetOf(request.callableTools, items);
+    checkToolChoice(request.toolChoice, tools.callable);
+    const date = parent?.head.date ?? new Date(this.#options.clock.unixSeconds() * 1000);
+    const head = { instructions, tools: tools.head, date, reasoningEffort };
     const { tenant } = context;
     const addGenerationPrompt = generate;
     const prompt = await prompts.build({ tenant, head, items, parent, addGenerationPrompt });
     const turn: Turn = {
       responseId: randomId("resp"),
-      request,
+      request: { ...request, callableTools: tools.callable },
       context,
       head,
       items,

@@ -50,7 +50,7 @@ export function turnGrammar(
 function callsOf(request: GrammarRequest, context: GrammarContext): GrammarSpec | undefined {
   const { toolFormat: format, thinking, checks } = context;
   const { toolChoice, textFormat, parallelToolCalls } = request;
-  const { mode, names } = toolChoice;
+  const { mode, named } = toolChoice;
   const allowed = allowedTools(request);
   if (mode === "none" || format === undefined || allowed.length === 0) return undefined;
   const isOptional = mode === "auto" && !allowed.some(isStrict);
@@ -58,7 +58,7 @@ function callsOf(request: GrammarRequest, context: GrammarContext): GrammarSpec 
   if (isOptional && checks.problemOf({ text: true }) !== undefined) return undefined;
   const tools = allowed.map((tool) => grammarTool(tool, checks));
   // Who names one tool wants one call of it.
-  const isParallel = parallelToolCalls && !(mode === "required" && names?.length === 1);
+  const isParallel = parallelToolCalls && !(mode === "required" && named?.length === 1);
   // Beside an answer of a form of its own there is no free text: a call, or the answer.
   const callMode = textFormat.type === "text" ? mode : "required";
   return callGrammar({ format, thinking, tools, mode: callMode, isParallel });

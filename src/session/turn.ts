@@ -3,7 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import type { EngineEndpoint } from "../engine/endpoint.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type {
-  InputItem,
+  ContextItem,
   ResponseEvent,
   ResponseObject,
   ResponsesRequest,
@@ -42,7 +42,7 @@ export interface Turn {
   readonly context: TurnContext;
   readonly head: PromptHead;
   /** Effective context, output not yet included. */
-  readonly items: readonly InputItem[];
+  readonly items: readonly ContextItem[];
   readonly prompt: Prompt;
   readonly parent: LaneState | undefined;
   /** The output goes on where the prompt's text ends, instead of being a message of its own. */
@@ -103,7 +103,7 @@ export function parentSequence(turn: Turn): ParentSequence | undefined {
 export function laneOf(
   turn: Turn,
   result: {
-    readonly items: readonly InputItem[];
+    readonly items: readonly ContextItem[];
     readonly tokens: TokenList;
     readonly generation: Generation;
     readonly sequence: LiveSequence;

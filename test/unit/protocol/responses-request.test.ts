@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { OMITTED_PART_TEXT } from "../../../src/protocol/parse-items.ts";
+import { OMITTED_PART_TEXT } from "../../../src/protocol/parse-call-items.ts";
 import { decodeReasoning, encodeReasoning } from "../../../src/protocol/reasoning-blob.ts";
 import { parseResponsesRequest } from "../../../src/protocol/responses-request.ts";
 import { testDataFolder } from "../../fixture-models.ts";
@@ -17,6 +17,7 @@ function parseItems(...input: unknown[]) {
   return parse({ input }).input;
 }
 
+const IGNORED = { type: "ignored" };
 const call = { type: "function_call", call_id: "call_1", name: "ls", arguments: "{}" };
 
 describe("defaults", () => {
@@ -149,18 +150,18 @@ describe("items", () => {
       expect(decodeReasoning(blob)).toBe(text);
       expect(decodeReasoning(blob.slice(1))).toBeUndefined();
       const item = { type: "reasoning", summary: [], content: null, encrypted_content: blob };
-      expect(parseItems(item)).toEqual(text === "" ? [] : [{ type: "reasoning", text }]);
+      expect(parseItems(item)).toEqual([text === "" ? IGNORED : { type: "reasoning", text }]);
     },
   );
 
-  test("reasoning keeps raw text only; a blob that only its maker can read is dropped", () => {
+  test("reasoning keeps raw text only; a blob that only its maker can read is ignored", () => {
     const content = [{ type: "reasoning_text", text: "think" }];
     expect(
       parseItems(
         { type: "reasoning", id: "rs_1", summary: [], content: null, encrypted_content: "x" },
         { type: "reasoning", id: "rs_2", summary: [], content },
       ),
-    ).toEqual([{ type: "reasoning", id: "rs_2", text: "think" }]);
+    ).toEqual([IGNORED, { type: "reasoning", id: "rs_2", text: "think" }]);
   });
 
   test("calls of other client-side tools read as function calls", () => {
@@ -175,16 +176,19 @@ describe("items", () => {
       items.map((item) => item.type === "function_call" && `${item.name} ${item.arguments}`),
     ).toEqual([
       'apply_patch {"input":"*** Begin"}',
-      'local_shell {"type":"exec","command":["ls"]}',
+      'local_shell {"command":["ls"]}',
       'shell {"commands":["ls"]}',
       'apply_patch {"type":"delete_file","path":"p"}',
       'tool_search {"query":"q"}',
     ]);
   });
 
-  test("items of hosted tools are dropped", () => {
+  test("items of hosted tools are ignored", () => {
     const types = ["web_search_call", "file_search_call", "mcp_list_tools", "computer_call_output"];
-    expect(parseItems(...types.map((type) => ({ type })), call)).toEqual([call]);
+    expect(parseItems(...types.map((type) => ({ type })), call)).toEqual([
+      ...types.map(() => IGNORED),
+      call,
+    ]);
   });
 });
 
@@ -195,7 +199,7 @@ describe("tools", () => {
       { type: "function", name: "ls", parameters: { type: "object" }, strict: true },
       { type: "custom", name: "apply_patch", format: patchFormat },
       { type: "namespace", name: "mcp", tools: [] },
-      { type: "tool_search", execution: "client" },
+      { type: "tool_search", execution: "server" },
       { type: "web_search" },
       { type: "something_new" },
       { type: "function", name: "bell" },
@@ -233,6 +237,7 @@ describe("tools", () => {
 const longText = "x".repeat(10 * 1024 * 1024 + 1);
 const fn = (name: string) => ({ type: "function", name });
 const custom = (format: object) => ({ tools: [{ type: "custom", name: "patch", format }] });
+const lateTools = (fields: object) => ({ type: "additional_tools", tools: [], ...fields });
 const part = (value: unknown) => ({ input: [{ role: "user", content: [value] }] });
 
 describe("errors", () => {
@@ -261,7 +266,6 @@ describe("errors", () => {
       "missing_required_parameter input[0].output",
     ],
     [{ input: [{ type: "item_reference", id: "msg_1" }] }, "unsupported_parameter input[0].type"],
-    [{ input: [{ type: "additional_tools", tools: [] }] }, "unsupported_parameter input[0].type"],
     [{ input: [{ type: "compaction_trigger" }] }, "unsupported_parameter input[0].type"],
     [{ instructions: 1 }, "invalid_type instructions"],
     [{ previous_response_id: {} }, "invalid_type previous_response_id"],
@@ -289,6 +293,9 @@ describe("errors", () => {
       custom({ type: "grammar", syntax: "lark" }),
       "missing_required_parameter tools[0].format.definition",
     ],
+    [{ input: [{ type: "additional_tools" }] }, "missing_required_parameter input[0].tools"],
+    [{ input: [lateTools({ role: "user" })] }, "invalid_value input[0].role"],
+    [{ input: [lateTools({ tools: [fn("")] })] }, "invalid_value input[0].tools[0].name"],
     [{ tool_choice: "maybe" }, "invalid_value tool_choice"],
     [{ tool_choice: 1 }, "invalid_type tool_choice"],
     [{ text: { format: { type: "yaml" } } }, "invalid_value text.format.type"],

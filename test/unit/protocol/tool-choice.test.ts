@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { parseChatRequest } from "../../../src/protocol/chat-request.ts";
+import { checkToolChoice } from "../../../src/protocol/parse-tool-choice.ts";
 import { parseResponsesRequest } from "../../../src/protocol/responses-request.ts";
+import type { ResponsesRequest } from "../../../src/protocol/responses-types.ts";
 import { outcomeOf } from "./outcome-of.ts";
 
 const tools = [
@@ -11,7 +13,7 @@ const tools = [
 
 function responsesChoice(toolChoice: unknown, request: object = { tools }) {
   const body = { model: "m", input: "x", ...request, tool_choice: toolChoice };
-  return parseResponsesRequest(body, "http").toolChoice;
+  return checked(parseResponsesRequest(body, "http"));
 }
 
 function chatChoice(toolChoice: unknown) {
@@ -20,8 +22,13 @@ function chatChoice(toolChoice: unknown) {
     { type: "custom", custom: { name: "patch" } },
   ];
   const messages = [{ role: "user", content: "x" }];
-  return parseChatRequest({ model: "m", messages, tools: chatTools, tool_choice: toolChoice })
-    .request.toolChoice;
+  const body = { model: "m", messages, tools: chatTools, tool_choice: toolChoice };
+  return checked(parseChatRequest(body).request);
+}
+
+function checked({ toolChoice, callableTools }: ResponsesRequest) {
+  checkToolChoice(toolChoice, callableTools);
+  return toolChoice;
 }
 
 test("modes are the same in both APIs; a named tool must be called", () => {
@@ -29,12 +36,12 @@ test("modes are the same in both APIs; a named tool must be called", () => {
     expect(responsesChoice(mode)).toEqual({ mode });
     expect(chatChoice(mode)).toEqual({ mode });
   }
-  const forced = { mode: "required", names: ["ls"] };
+  const forced = { mode: "required", named: [{ type: "function", name: "ls" }] };
   expect(responsesChoice({ type: "function", name: "ls" })).toEqual(forced);
   expect(chatChoice({ type: "function", function: { name: "ls" } })).toEqual(forced);
   expect(chatChoice({ type: "custom", custom: { name: "patch" } })).toEqual({
     mode: "required",
-    names: ["patch"],
+    named: [{ type: "custom", name: "patch" }],
   });
 });
 
@@ -44,7 +51,7 @@ test("allowed tools narrow what may be called", () => {
     { type: "function", name: "ls" },
     { type: "function", name: "ls" },
   ];
-  const choice = { mode: "auto", names: ["patch", "ls"] };
+  const choice = { mode: "auto", named: listed.slice(0, 2) };
   expect(responsesChoice({ type: "allowed_tools", mode: "auto", tools: listed })).toEqual(choice);
   const nested = [
     { type: "custom", custom: { name: "patch" } },
@@ -52,6 +59,23 @@ test("allowed tools narrow what may be called", () => {
   ];
   const allowed = { mode: "auto", tools: nested };
   expect(chatChoice({ type: "allowed_tools", allowed_tools: allowed })).toEqual(choice);
+});
+
+test("members of namespaces and tools known by type can be named", () => {
+  const request = {
+    tools: [
+      { type: "namespace", name: "git", tools: [{ type: "function", name: "log" }] },
+      { type: "shell" },
+    ],
+  };
+  const log = { mode: "required", named: [{ type: "function", name: "git__log" }] };
+  const inParts = { type: "function", namespace: "git", name: "log" };
+  expect(responsesChoice(inParts, request)).toEqual(log);
+  expect(responsesChoice({ type: "function", name: "git__log" }, request)).toEqual(log);
+  expect(responsesChoice({ type: "shell" }, request).named).toEqual([
+    { type: "shell", name: "shell" },
+  ]);
+  expect(outcomeOf(() => responsesChoice({ type: "shell" }))).toBe("400 invalid_value tool_choice");
 });
 
 describe("a choice that cannot be followed is refused", () => {

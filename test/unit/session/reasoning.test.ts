@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ChatChunkEncoder, toChatCompletion } from "../../../src/protocol/chat-response.ts";
 import { decodeReasoning } from "../../../src/protocol/reasoning-blob.ts";
-import type { InputItem } from "../../../src/protocol/responses-types.ts";
+import type { ContextItem } from "../../../src/protocol/responses-types.ts";
 import { toChatMessages } from "../../../src/session/chat-messages.ts";
 import type { OutputEvent } from "../../../src/text/text-types.ts";
 import type { ScriptedTurn } from "./fake-endpoint.ts";
@@ -110,20 +110,22 @@ describe("thinking in the output", () => {
   });
 });
 
+const NO_HEAD = { instructions: null, tools: [] };
+
 describe("thinking in the history", () => {
-  const thought = (text: string): InputItem => ({ type: "reasoning", text });
-  const answer: InputItem = {
+  const thought = (text: string): ContextItem => ({ type: "reasoning", text });
+  const answer: ContextItem = {
     type: "message",
     role: "assistant",
     content: [{ type: "output_text", text: "A" }],
   };
-  const call = (id: string): InputItem => ({
+  const call = (id: string): ContextItem => ({
     type: "function_call",
     call_id: id,
     name: "f",
     arguments: "{}",
   });
-  const output = (id: string): InputItem => ({
+  const output = (id: string): ContextItem => ({
     type: "function_call_output",
     call_id: id,
     output: "r",
@@ -141,7 +143,7 @@ describe("thinking in the history", () => {
       answer,
       call("3"),
     ];
-    expect(toChatMessages(null, items)).toMatchObject([
+    expect(toChatMessages(NO_HEAD, items)).toMatchObject([
       { role: "user" },
       { role: "assistant", reasoning_content: "a", tool_calls: [{ id: "1" }, { id: "2" }] },
       { role: "tool" },
@@ -151,7 +153,7 @@ describe("thinking in the history", () => {
   });
 
   it("is left out in front of the last user message", () => {
-    const messages = toChatMessages(null, [
+    const messages = toChatMessages(NO_HEAD, [
       userMessage("q"),
       thought("a"),
       answer,
@@ -161,7 +163,12 @@ describe("thinking in the history", () => {
   });
 
   it("starts a new assistant message between calls", () => {
-    const messages = toChatMessages(null, [userMessage("q"), call("1"), thought("b"), call("2")]);
+    const messages = toChatMessages(NO_HEAD, [
+      userMessage("q"),
+      call("1"),
+      thought("b"),
+      call("2"),
+    ]);
     expect(messages).toMatchObject([
       { role: "user" },
       { tool_calls: [{ id: "1" }] },

@@ -1,7 +1,7 @@
 import { createMetrics } from "../../../src/metrics/metrics.ts";
 import type {
   FunctionTool,
-  InputItem,
+  MessageItem,
   ResponseEvent,
   ResponseObject,
   ResponsesRequest,
@@ -12,7 +12,7 @@ import { FakeClock } from "./fake-clock.ts";
 import { FakeEndpoint, type ScriptedTurn } from "./fake-endpoint.ts";
 import { createFakeTextModel, IM_END } from "./fake-text-model.ts";
 
-export function userMessage(text: string): InputItem {
+export function userMessage(text: string): MessageItem {
   return { type: "message", role: "user", content: [{ type: "input_text", text }] };
 }
 

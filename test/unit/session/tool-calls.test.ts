@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { parseResponsesRequest } from "../../../src/protocol/responses-request.ts";
 import type { ResponseEvent, ResponsesRequest } from "../../../src/protocol/responses-types.ts";
+import { extendContext, outputToInput } from "../../../src/session/context-items.ts";
 import { toChatMessages } from "../../../src/session/chat-messages.ts";
 import { calls, createFixture } from "./session-fixture.ts";
 
@@ -73,9 +74,120 @@ describe("members of namespaces", () => {
       { ...call, name: "files__read" },
     ].map((item) => {
       const { input } = requestOf({ input: [{ role: "user", content: "go" }, item] });
-      return toChatMessages(null, input).at(-1)?.tool_calls?.[0]?.function.name;
+      const head = { instructions: null, tools: [] };
+      return toChatMessages(head, extendContext([], input)).at(-1)?.tool_calls?.[0]?.function.name;
     });
     expect(names).toEqual(["files__read", "files__read"]);
+  });
+});
+
+describe("tools that the API knows by type", () => {
+  const types = ["tool_search", "local_shell", "shell", "apply_patch"];
+  const tools = types.map((type) => ({ type, execution: "client" }));
+  const written = [
+    ["tool_search", '{"query": "read", "limit": 2}'],
+    ["local_shell", '{"command": ["ls", "-a"], "timeout_ms": 5}'],
+    ["shell", '{"commands": ["ls"]}'],
+    ["apply_patch", '{"type": "delete_file", "path": "a"}'],
+  ] as const;
+  const done = [
+    {
+      type: "tool_search_call",
+      execution: "client",
+      arguments: { query: "read", limit: 2 },
+    },
+    {
+      type: "local_shell_call",
+      action: { type: "exec", command: ["ls", "-a"], env: {}, timeout_ms: 5 },
+    },
+    {
+      type: "shell_call",
+      action: { commands: ["ls"], timeout_ms: null, max_output_length: null },
+    },
+    { type: "apply_patch_call", operation: { type: "delete_file", path: "a" } },
+  ];
+
+  it("are offered as functions, and calls of them are items of their own without deltas", async () => {
+    const fixture = createFixture();
+    fixture.endpoint.script.push(
+      calls(...written.map(([name, text]) => ({ name, arguments: [...text] }))),
+    );
+    const { events, response } = await fixture.run(requestOf({ tools }));
+    expect(response.output).toMatchObject(done.map((item) => ({ ...item, status: "completed" })));
+    expect(events.map(({ type }) => type)).toEqual([
+      "response.created",
+      "response.in_progress",
+      ...done.flatMap(() => ["response.output_item.added", "response.output_item.done"]),
+      "response.completed",
+    ]);
+    expect(itemsOf(events)[0]).toMatchObject({
+      type: "tool_search_call",
+      status: "in_progress",
+      arguments: {},
+    });
+    const [first] = fixture.endpoint.requests;
+    expect(first?.request.outputFormat?.calls?.tools.map(({ name }) => name)).toEqual(types);
+    expect(fixture.tokenizer.encodedTexts[0]).toContain('"name":"apply_patch"');
+  });
+
+  it("a call sent back reads as the one that was made", async () => {
+    const fixture = createFixture();
+    fixture.endpoint.script.push(
+      calls(...written.map(([name, text]) => ({ name, arguments: [text] }))),
+    );
+    const { response } = await fixture.run(requestOf({ tools }));
+    const chained = outputToInput(response.output);
+    const resent = extendContext([], requestOf({ input: response.output }).input);
+    expect(resent).toEqual(chained);
+    expect(resent.map((item) => item.type === "function_call" && item.arguments)).toEqual(
+      written.map(([, text]) => JSON.stringify(JSON.parse(text))),
+    );
+  });
+
+  it("a call that the token cap cuts is no item", async () => {
+    const fixture = createFixture();
+    fixture.endpoint.script.push({
+      steps: [
+        [{ type: "call_start", name: "shell" }],
+        [{ type: "call_arguments", delta: '{"comm' }],
+      ],
+      finish: "length",
+    });
+    const { response, events } = await fixture.run(requestOf({ tools }));
+    expect(response.status).toBe("incomplete");
+    expect(itemsOf(events)).toEqual([]);
+  });
+
+  it("results name their call by its id or by that of its item", () => {
+    const call = {
+      id: "lsh_1",
+      type: "local_shell_call",
+      call_id: "c",
+      action: { command: ["ls"] },
+    };
+    const outputs = [
+      { type: "local_shell_call_output", id: "lsh_1", output: "a" },
+      { type: "local_shell_call_output", id: "c", output: "b" },
+      { type: "shell_call_output", call_id: "c", output: [{ stdout: "x" }] },
+      { type: "apply_patch_call_output", call_id: "c", status: "failed" },
+    ];
+    const { input } = requestOf({ input: [call, ...outputs] });
+    const results = extendContext([], input).slice(1);
+    expect(results.map((item) => item.type === "function_call_output" && item)).toMatchObject([
+      { call_id: "c", output: "a" },
+      { call_id: "c", output: "b" },
+      { call_id: "c", output: '[{"stdout":"x"}]' },
+      { call_id: "c", output: "failed" },
+    ]);
+  });
+
+  it("a tool of the client's own takes the name", () => {
+    const own = { type: "custom", name: "apply_patch" };
+    const hosted = { type: "shell", environment: { type: "container_auto" } };
+    const { callableTools } = requestOf({ tools: [{ type: "apply_patch" }, own, hosted] });
+    expect(callableTools.map(({ type, name }) => [type, name])).toEqual([
+      ["custom", "apply_patch"],
+    ]);
   });
 });
 

@@ -84,9 +84,9 @@ describe("calls", () => {
     const required = grammarOf({ tools: [ls, cat], choice: { mode: "required" } });
     expect(required).not.toContain('"text"');
     expect(required).toContain("cat");
-    const named = grammarOf({ tools: [ls, cat], choice: { mode: "required", names: ["ls"] } });
+    const named = grammarOf({ tools: [ls, cat], choice: { mode: "required", named: [ls] } });
     expect(named).not.toContain("cat");
-    const allowed = grammarOf({ tools: [ls, cat], choice: { mode: "auto", names: ["cat"] } });
+    const allowed = grammarOf({ tools: [ls, cat], choice: { mode: "auto", named: [cat] } });
     expect(allowed).not.toContain('\\"ls\\"');
   });
 
@@ -94,7 +94,7 @@ describe("calls", () => {
     const wish = { tools: [ls], choice: { mode: "required" as const } };
     expect(grammarOf(wish)).toContain("repeat");
     expect(grammarOf({ ...wish, isParallel: false })).not.toContain("repeat");
-    const named = { mode: "required", names: ["ls"] } as const;
+    const named = { mode: "required", named: [ls] } as const;
     expect(grammarOf({ ...wish, choice: named })).not.toContain("repeat");
   });
 

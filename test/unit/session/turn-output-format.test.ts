@@ -50,7 +50,7 @@ it("has the tools that may be called, and which of their parameters are texts", 
       ],
     },
   });
-  const toolChoice = { mode: "required", names: ["patch"] } as const;
+  const toolChoice = { mode: "required", named: [{ type: "custom", name: "patch" }] } as const;
   expect(formatOf({ callableTools, toolChoice }, PLAIN)?.calls?.tools).toHaveLength(1);
 });
 
