@@ -75,8 +75,9 @@ function gatewayOptions(
   metrics: Metrics,
   logger: Logger,
 ): Parameters<typeof createGateway>[0] {
-  const { host, port, corsOrigins, apiKeysFile } = server;
-  const options = { host, port, corsOrigins, metrics, logger };
+  const { host, port, corsOrigins, apiKeysFile, isWebSocketEnabled, maxConnections } = server;
+  const limits = { maxConnections };
+  const options = { host, port, corsOrigins, isWebSocketEnabled, limits, metrics, logger };
   if (apiKeysFile === undefined) return options;
   const apiKeys = openApiKeys(apiKeysFile);
   reloadOnHangup(apiKeys, apiKeysFile, logger);

@@ -1,4 +1,4 @@
-import { type ConfigOf, integer, list, option, text } from "./option.ts";
+import { type ConfigOf, integer, list, onOff, option, text } from "./option.ts";
 
 export const SERVER_OPTIONS = {
   host: option<string>({
@@ -30,6 +30,21 @@ export const SERVER_OPTIONS = {
     defaultText: "none",
     default: [],
     parse: list,
+  }),
+  isWebSocketEnabled: option<boolean>({
+    flag: "websocket",
+    placeholder: "on|off",
+    meaning: "serve WebSockets at /v1/responses; off answers them 426 and clients use HTTP",
+    defaultText: "on",
+    default: true,
+    parse: onOff,
+  }),
+  maxConnections: option<number>({
+    flag: "max-connections",
+    placeholder: "N",
+    meaning: "WebSockets that are open at a time; more are answered 503",
+    default: 256,
+    parse: integer(1, 1_000_000),
   }),
   drainSeconds: option<number>({
     flag: "drain-seconds",

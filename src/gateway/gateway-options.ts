@@ -13,6 +13,8 @@ export interface GatewayOptions {
   readonly apiKeys?: ApiKeys;
   /** Origins of web pages that may call the server, `http://app.local:3000`. */
   readonly corsOrigins?: readonly string[];
+  /** Default: true. */
+  readonly isWebSocketEnabled?: boolean;
   /** Body of `/metrics`. */
   readonly metrics: MetricsSource;
   readonly logger: Logger;
@@ -27,11 +29,13 @@ export interface MetricsSource {
 export interface GatewayLimits {
   /** HTTP body and inbound WebSocket message, bytes. */
   readonly maxPayloadBytes: number;
+  /** WebSockets that are open at a time. */
   readonly maxConnections: number;
   readonly maxNamedLanes: number;
   readonly maxInFlight: number;
   readonly maxWaitingRequests: number;
   readonly maxWaitingBytes: number;
+  readonly maxWaitingBytesPerLane: number;
   /** Outbound backlog from which text deltas are merged instead of queued. */
   readonly softBacklogBytes: number;
   /** Outbound backlog at which the client is cut off. */
@@ -54,6 +58,7 @@ export const DEFAULT_LIMITS: GatewayLimits = {
   maxInFlight: 16,
   maxWaitingRequests: 64,
   maxWaitingBytes: 64 * MIB,
+  maxWaitingBytesPerLane: 32 * MIB,
   softBacklogBytes: MIB,
   hardBacklogBytes: 16 * MIB,
   drainTimeoutMs: 30_000,

@@ -55,7 +55,10 @@ class HttpGateway implements Gateway {
       apiKeys: options.apiKeys,
       corsOrigins: options.corsOrigins ?? [],
     });
-    this.#sockets = new ResponsesSocketServer(this.#shared());
+    this.#sockets = new ResponsesSocketServer({
+      ...this.#shared(),
+      isEnabled: options.isWebSocketEnabled ?? true,
+    });
   }
 
   async listen(): Promise<BoundAddress> {

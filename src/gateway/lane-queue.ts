@@ -1,6 +1,6 @@
 /**
  * Order of requests on one WebSocket: first in, first out within a lane, lanes side by side, a
- * bounded number in flight and a bounded number waiting.
+ * bounded number in flight and a bounded number waiting, whose bytes are bounded by lane as well.
  */
 
 export interface LaneEntry {
@@ -13,15 +13,17 @@ export interface LaneQueueOptions<T extends LaneEntry> {
   readonly maxInFlight: number;
   readonly maxWaitingRequests: number;
   readonly maxWaitingBytes: number;
+  readonly maxWaitingBytesPerLane: number;
   /** Runs one request to its end; never rejects. */
   readonly run: (entry: T) => Promise<void>;
+  /** A waiting request was started or forgotten: another one may wait. */
+  readonly onRoom: () => void;
 }
 
 export class LaneQueue<T extends LaneEntry> {
   readonly #options: LaneQueueOptions<T>;
   readonly #waiting: T[] = [];
   readonly #busyLanes = new Set<string | undefined>();
-  #waitingBytes = 0;
   #onIdle: (() => void) | undefined;
 
   constructor(options: LaneQueueOptions<T>) {
@@ -34,22 +36,19 @@ export class LaneQueue<T extends LaneEntry> {
 
   /** false: the queue is full and nothing changed. */
   tryAdd(entry: T): boolean {
-    const { maxWaitingRequests, maxWaitingBytes } = this.#options;
     if (this.#canStart(entry)) {
       this.#start(entry);
       return true;
     }
-    if (this.#waiting.length >= maxWaitingRequests) return false;
-    if (this.#waitingBytes + entry.receivedBytes > maxWaitingBytes) return false;
+    if (!this.#hasRoom(entry)) return false;
     this.#waiting.push(entry);
-    this.#waitingBytes += entry.receivedBytes;
     return true;
   }
 
   /** Forgets what waits; what runs goes on. */
   clear(): void {
     this.#waiting.length = 0;
-    this.#waitingBytes = 0;
+    this.#options.onRoom();
   }
 
   /** Calls back once, now or when the last request has ended. */
@@ -61,6 +60,16 @@ export class LaneQueue<T extends LaneEntry> {
   #canStart(entry: T): boolean {
     const hasRoom = this.#busyLanes.size < this.#options.maxInFlight;
     return hasRoom && !this.#busyLanes.has(entry.streamId);
+  }
+
+  #hasRoom({ streamId, receivedBytes }: T): boolean {
+    const { maxWaitingRequests, maxWaitingBytes, maxWaitingBytesPerLane } = this.#options;
+    const sameLane = this.#waiting.filter((entry) => entry.streamId === streamId);
+    return (
+      this.#waiting.length < maxWaitingRequests &&
+      bytesOf(this.#waiting) + receivedBytes <= maxWaitingBytes &&
+      bytesOf(sameLane) + receivedBytes <= maxWaitingBytesPerLane
+    );
   }
 
   #start(entry: T): void {
@@ -76,12 +85,16 @@ export class LaneQueue<T extends LaneEntry> {
       const index = this.#waiting.findIndex((entry) => !this.#busyLanes.has(entry.streamId));
       const [entry] = index === -1 ? [] : this.#waiting.splice(index, 1);
       if (entry === undefined) break;
-      this.#waitingBytes -= entry.receivedBytes;
       this.#start(entry);
+      this.#options.onRoom();
     }
     if (!this.isIdle) return;
     const onIdle = this.#onIdle;
     this.#onIdle = undefined;
     onIdle?.();
   }
+}
+
+function bytesOf(entries: readonly LaneEntry[]): number {
+  return entries.reduce((sum, { receivedBytes }) => sum + receivedBytes, 0);
 }

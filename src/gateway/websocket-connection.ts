@@ -5,7 +5,7 @@
 import type { Socket } from "node:net";
 import type { Logger } from "pino";
 import type { RawData, WebSocket } from "ws";
-import { ApiError, invalidRequest } from "../protocol/api-error.ts";
+import { type ApiError, invalidRequest } from "../protocol/api-error.ts";
 import { rateLimited } from "../protocol/engine-error-map.ts";
 import { parseResponsesRequest } from "../protocol/responses-request.ts";
 import type {
@@ -30,7 +30,6 @@ export const CLOSE_NORMAL = 1000;
 export const CLOSE_GOING_AWAY = 1001;
 const CLOSE_UNSUPPORTED_DATA = 1003;
 const CLOSE_POLICY = 1008;
-const CLOSE_TOO_BIG = 1009;
 const CLOSE_TRY_AGAIN_LATER = 1013;
 
 export interface WebSocketConnectionOptions {
@@ -60,7 +59,13 @@ export class WebSocketConnection {
     this.#options = options;
     const { socket, transport, session, limits } = options;
     this.#connection = session.openConnection(options.caller.tenant);
-    this.#lanes = new LaneQueue({ ...limits, run: (frame) => this.#run(frame) });
+    this.#lanes = new LaneQueue({
+      ...limits,
+      run: (frame) => this.#run(frame),
+      onRoom: () => {
+        if (socket.isPaused) socket.resume();
+      },
+    });
     this.#backlog = new Backlog({
       limits,
       bufferedBytes: () => socket.bufferedAmount,
@@ -74,7 +79,8 @@ export class WebSocketConnection {
     );
     transport.on("drain", () => this.#onDrain());
     socket.on("message", (data, isBinary) => this.#onMessage(data, isBinary));
-    socket.on("error", (error) => options.logger.debug({ err: error }, "websocket error"));
+    socket.on("ping", () => this.#backlog.check()); // its answer was queued
+    socket.on("error", (error) => this.#onError(error));
     options.logger.debug({ tenant: options.caller.tenant }, "websocket opened");
     socket.on("close", (code) => {
       options.logger.debug({ code }, "websocket closed");
@@ -96,13 +102,6 @@ export class WebSocketConnection {
   #onMessage(data: RawData, isBinary: boolean): void {
     const receivedMs = performance.now();
     const payload = data as Buffer; // the binary type of ws is its default, one Buffer a message
-    const { maxPayloadBytes } = this.#options.limits;
-    if (payload.byteLength > maxPayloadBytes) {
-      const message = `The message has ${payload.byteLength} bytes, the limit is ${maxPayloadBytes}.`;
-      this.#sendError(new ApiError(413, "invalid_request_error", "payload_too_large", message));
-      this.#cutOff(CLOSE_TOO_BIG, "message too big");
-      return;
-    }
     try {
       this.#accept(parseClientFrame(payload, receivedMs));
     } catch (error) {
@@ -127,6 +126,7 @@ export class WebSocketConnection {
       this.#sendError(invalidRequest(code, message, "stream_id"), streamId);
     } else if (!this.#lanes.tryAdd(frame)) {
       this.#sendError(rateLimited("Too many requests wait on this connection"), streamId);
+      this.#options.socket.pause(); // what it sends next waits in its own kernel
     }
   }
 
@@ -209,11 +209,22 @@ export class WebSocketConnection {
     for (const merger of this.#mergers) merger.flush();
   }
 
+  /** `ws` has refused a frame and sent its close frame: nothing is read from this socket any more. */
+  #onError(error: Error): void {
+    this.#options.logger.debug({ err: error }, "websocket error");
+    this.#cancelAll();
+    this.#terminateSoon();
+  }
+
   /** The close frame waits behind the backlog, so TCP is cut shortly after it. */
   #cutOff(code: number, reason: string): void {
-    const { socket, limits } = this.#options;
     this.#cancelAll();
-    socket.close(code, reason);
+    this.#options.socket.close(code, reason);
+    this.#terminateSoon();
+  }
+
+  #terminateSoon(): void {
+    const { socket, limits } = this.#options;
     setTimeout(() => socket.terminate(), limits.closeGraceMs).unref();
   }
 

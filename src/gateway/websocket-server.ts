@@ -3,18 +3,29 @@ import type { IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Logger } from "pino";
-import { WebSocketServer } from "ws";
+import { type PerMessageDeflateOptions, WebSocketServer } from "ws";
 import { randomId } from "../base/random-id.ts";
+import { isLoopbackHost } from "../base/loopback.ts";
 import { ApiError } from "../protocol/api-error.ts";
 import { overloaded } from "../protocol/engine-error-map.ts";
 import type { AccessPolicy } from "./access.ts";
 import { toApiError } from "./error-reply.ts";
+import { explainingSocket } from "./explaining-socket.ts";
 import type { GatewayLimits } from "./gateway-options.ts";
 import { rawErrorResponse } from "./raw-error.ts";
 import type { ServiceState } from "./service-state.ts";
 import { CLOSE_GOING_AWAY, WebSocketConnection } from "./websocket-connection.ts";
 
+/** For peers behind a network. No context takeover: it would cost each socket 300 KiB. */
+const COMPRESSION: PerMessageDeflateOptions = {
+  threshold: 1024,
+  serverNoContextTakeover: true,
+  clientNoContextTakeover: true,
+};
+
 export interface ResponsesSocketServerOptions {
+  /** false: upgrades are answered with 426, which sends clients to HTTP for good. */
+  readonly isEnabled: boolean;
   readonly access: AccessPolicy;
   readonly state: ServiceState;
   readonly limits: GatewayLimits;
@@ -23,29 +34,16 @@ export interface ResponsesSocketServerOptions {
 
 export class ResponsesSocketServer {
   readonly #options: ResponsesSocketServerOptions;
-  readonly #wss: WebSocketServer;
+  /** On loopback compression costs time and saves nothing. */
+  readonly #local: WebSocketServer;
+  readonly #remote: WebSocketServer;
   readonly #connections = new Set<WebSocketConnection>();
 
   constructor(options: ResponsesSocketServerOptions) {
     this.#options = options;
     const { maxPayloadBytes } = options.limits;
-    this.#wss = new WebSocketServer({
-      noServer: true,
-      clientTracking: false,
-      perMessageDeflate: false,
-      // ws closes at its own limit without a word; up to here the client gets an error frame first.
-      maxPayload: 2 * maxPayloadBytes,
-    });
-    this.#wss.on("headers", (headers) => {
-      headers.push(
-        `x-request-id: ${randomId("req")}`,
-        `x-codex-websocket-max-message-bytes: ${maxPayloadBytes}`,
-      );
-    });
-    this.#wss.on("wsClientError", (error, socket) => {
-      const problem = new ApiError(400, "invalid_request_error", null, error.message);
-      refuse(socket, problem);
-    });
+    this.#local = createHandshakes(maxPayloadBytes, false);
+    this.#remote = createHandshakes(maxPayloadBytes, COMPRESSION);
   }
 
   attach(server: Server): void {
@@ -64,17 +62,20 @@ export class ResponsesSocketServer {
   }
 
   #onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    const { access, state, limits, logger } = this.#options;
+    const { access, state, limits, logger, isEnabled } = this.#options;
     socket.on("error", (error) => logger.debug({ err: error }, "upgrade socket error"));
     try {
       access.checkSource(request.headers);
       checkTarget(request);
+      if (!isEnabled) throw switchedOff();
       const caller = access.authenticate(request.headers);
       const session = state.requireSession();
       if (this.#connections.size >= limits.maxConnections) {
         throw overloaded(`All ${limits.maxConnections} connections are in use.`);
       }
-      this.#wss.handleUpgrade(request, socket, head, (webSocket) => {
+      const { remoteAddress = "" } = request.socket;
+      const server = isLoopbackHost(unmapped(remoteAddress)) ? this.#local : this.#remote;
+      server.handleUpgrade(request, socket, head, (webSocket) => {
         const transport = socket as Socket;
         const connection = new WebSocketConnection({
           socket: webSocket,
@@ -106,6 +107,43 @@ function checkTarget(request: IncomingMessage): void {
   }
   if (request.headers.upgrade?.toLowerCase() === "websocket") return;
   throw new ApiError(400, "invalid_request_error", null, "Only upgrades to websocket are served.");
+}
+
+function createHandshakes(
+  maxPayloadBytes: number,
+  perMessageDeflate: PerMessageDeflateOptions | false,
+): WebSocketServer {
+  const server = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate,
+    maxPayload: maxPayloadBytes, // of the inflated message
+    WebSocket: explainingSocket(maxPayloadBytes),
+    handleProtocols: () => false, // no sub-protocol means anything here
+    // One message a turn of the event loop: a packet can hold thousands.
+    allowSynchronousEvents: false,
+  });
+  server.on("headers", (headers) => {
+    headers.push(
+      `x-request-id: ${randomId("req")}`,
+      `x-codex-websocket-max-message-bytes: ${maxPayloadBytes}`,
+    );
+  });
+  server.on("wsClientError", (error, socket) => {
+    const problem = new ApiError(400, "invalid_request_error", null, error.message);
+    refuse(socket, problem);
+  });
+  return server;
+}
+
+function switchedOff(): ApiError {
+  const message = "WebSocket mode is switched off; use POST /v1/responses.";
+  return new ApiError(426, "invalid_request_error", null, message);
+}
+
+/** An IPv4 peer of an IPv6 listener: `::ffff:127.0.0.1`. */
+function unmapped(address: string): string {
+  return address.replace(/^::ffff:/i, "");
 }
 
 function refuse(socket: Duplex, error: ApiError): void {
