@@ -8,7 +8,7 @@ import type { GatewayLimits } from "./gateway-options.ts";
 
 export interface BacklogOptions {
   readonly limits: GatewayLimits;
-  /** Bytes handed to the socket and not yet taken by the kernel. */
+  /** Bytes that the kernel has not yet taken: what the socket holds, and what mergers hold back. */
   readonly bufferedBytes: () => number;
   /** Called once, when the client is too slow. */
   readonly onOverflow: () => void;
@@ -27,7 +27,7 @@ export class Backlog {
     return this.#options.bufferedBytes() > this.#options.limits.softBacklogBytes;
   }
 
-  /** Call after every write. */
+  /** Call after every write, and when more is held back. */
   check(): void {
     const { limits, bufferedBytes } = this.#options;
     if (bufferedBytes() > limits.hardBacklogBytes) this.#overflow();
@@ -54,6 +54,7 @@ export class Backlog {
 
 const DELTA_TYPES = [
   "response.output_text.delta",
+  "response.reasoning_text.delta",
   "response.function_call_arguments.delta",
   "response.custom_tool_call_input.delta",
 ] as const;
@@ -81,10 +82,15 @@ export class DeltaMerger {
     return this.#numPushed;
   }
 
+  /** Of the text that is held back, about. */
+  get heldBytes(): number {
+    return this.#held?.delta.length ?? 0;
+  }
+
   push(event: ResponseEvent): void {
     this.#numPushed++;
     if (this.#held !== undefined && isSameText(this.#held, event) && this.#isCongested()) {
-      this.#held = { ...this.#held, delta: this.#held.delta + event.delta };
+      this.#held = joined(this.#held, event);
       this.#numMerged++;
       return;
     }
@@ -104,6 +110,12 @@ export class DeltaMerger {
 
 function isDelta(event: ResponseEvent): event is DeltaEvent {
   return DELTA_TYPES.some((type) => type === event.type);
+}
+
+function joined(held: DeltaEvent, next: DeltaEvent): DeltaEvent {
+  const delta = held.delta + next.delta;
+  if (!("logprobs" in held && "logprobs" in next)) return { ...held, delta };
+  return { ...held, delta, logprobs: [...held.logprobs, ...next.logprobs] };
 }
 
 function isSameText(held: DeltaEvent, event: ResponseEvent): event is DeltaEvent {

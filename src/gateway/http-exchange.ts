@@ -107,14 +107,15 @@ export async function answerWithEvents(
 ): Promise<void> {
   const { reply, limits, logger } = exchange;
   const { transport, commentAfterMs, write, writeError } = answer;
-  const stream = new SseStream(reply, {
+  const stream: SseStream = new SseStream(reply, {
     limits,
+    heldBytes: () => mergers.reduce((sum, { heldBytes }) => sum + heldBytes, 0),
     onDrain: () => {
       for (const merger of mergers) merger.flush();
     },
     ...(commentAfterMs === undefined ? {} : { commentAfterMs }),
   });
-  const mergers = runs.map(
+  const mergers: readonly DeltaMerger[] = runs.map(
     (_run, index) =>
       new DeltaMerger(
         () => stream.isCongested,
@@ -122,7 +123,10 @@ export async function answerWithEvents(
       ),
   );
   try {
-    const emit = (event: ResponseEvent, index: number) => mergers[index]?.push(event);
+    const emit = (event: ResponseEvent, index: number) => {
+      mergers[index]?.push(event);
+      stream.checkBacklog();
+    };
     const responses = await runAll(exchange, runs, transport, emit);
     for (const [index, merger] of mergers.entries()) {
       const response = responses[index] as ResponseObject;

@@ -15,6 +15,8 @@ const SSE_HEADERS = {
 
 export interface SseStreamOptions {
   readonly limits: GatewayLimits;
+  /** Of text that waits for the client to take what was queued. */
+  readonly heldBytes: () => number;
   /** The client has taken what was queued. */
   readonly onDrain: () => void;
   /** Silence after which a comment line is sent, again and again; undefined: never. */
@@ -36,7 +38,7 @@ export class SseStream {
     this.#options = options;
     this.#backlog = new Backlog({
       limits: options.limits,
-      bufferedBytes: () => this.#raw.writableLength,
+      bufferedBytes: () => this.#raw.writableLength + options.heldBytes(),
       onOverflow: () => this.#raw.destroy(),
     });
   }
@@ -48,6 +50,11 @@ export class SseStream {
 
   get isCongested(): boolean {
     return this.#backlog.isCongested;
+  }
+
+  /** Call when more text is held back. */
+  checkBacklog(): void {
+    this.#backlog.check();
   }
 
   /** `name` is the `event:` line; Chat Completions chunks have none. */

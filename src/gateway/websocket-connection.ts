@@ -68,7 +68,7 @@ export class WebSocketConnection {
     });
     this.#backlog = new Backlog({
       limits,
-      bufferedBytes: () => socket.bufferedAmount,
+      bufferedBytes: () => socket.bufferedAmount + this.#heldBytes,
       onOverflow: () => this.#cutOff(CLOSE_TRY_AGAIN_LATER, "the client reads too slowly"),
     });
     this.#ageTimer = setTimeout(() => this.#reachAgeLimit(), limits.maxConnectionAgeMs).unref();
@@ -165,7 +165,10 @@ export class WebSocketConnection {
         receivedBytes,
         receivedMs,
       };
-      const emit = (event: ResponseEvent) => merger.push(event);
+      const emit = (event: ResponseEvent) => {
+        merger.push(event);
+        this.#backlog.check();
+      };
       const response = await session.createResponse(request, context, emit, controller.signal);
       const interruption = interruptionEvent(response, merger.nextSequenceNumber);
       if (interruption !== undefined) merger.push(interruption);
@@ -202,6 +205,12 @@ export class WebSocketConnection {
       this.#isCorked = false;
       transport.uncork();
     });
+  }
+
+  get #heldBytes(): number {
+    let bytes = 0;
+    for (const merger of this.#mergers) bytes += merger.heldBytes;
+    return bytes;
   }
 
   #onDrain(): void {

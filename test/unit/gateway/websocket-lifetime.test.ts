@@ -113,6 +113,25 @@ describe("back-pressure", () => {
     );
   });
 
+  test("text that is held back counts: a client that reads nothing is cut at the hard mark", async () => {
+    server = await startGateway({
+      limits: { softBacklogBytes: 1 << 16, hardBacklogBytes: 16 << 20, closeGraceMs: 20 },
+    });
+    const aborted = new Promise<void>((resolve) => {
+      server.session.script = (turn) => {
+        turn.signal.addEventListener("abort", () => resolve());
+        const ended = holdUntilAborted(turn);
+        for (let i = 0; i < 40; i++) emitDelta(turn, "x".repeat(1 << 20));
+        return ended;
+      };
+    });
+    const socket = await server.connect();
+    socket.socket.pause();
+    socket.create();
+    await aborted;
+    await expect.poll(() => server.session.numOpenConnections).toBe(0);
+  });
+
   test("a client that reads nothing is cut with 1013 and its responses cancelled", async () => {
     server = await startGateway({
       limits: {
