@@ -58,6 +58,8 @@ export async function startServer(config: Config, model: ResolvedModel): Promise
       endpoint: pool,
       metrics,
       clock: systemClock,
+      reasoningForm: config.server.reasoning,
+      echo: config.server.echo,
       reportError: (error) => logger.error(error, "a run failed"),
     });
   } catch (error) {

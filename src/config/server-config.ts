@@ -1,4 +1,4 @@
-import { type ConfigOf, integer, list, onOff, option, text } from "./option.ts";
+import { type ConfigOf, integer, list, onOff, oneOf, option, text } from "./option.ts";
 
 export const SERVER_OPTIONS = {
   host: option<string>({
@@ -45,6 +45,20 @@ export const SERVER_OPTIONS = {
     meaning: "WebSockets that are open at a time; more are answered 503",
     default: 256,
     parse: integer(1, 1_000_000),
+  }),
+  reasoning: option<"raw" | "summary">({
+    flag: "reasoning",
+    placeholder: "raw|summary",
+    meaning: "thinking as reasoning text, or as a summary for clients that show summaries only",
+    default: "raw",
+    parse: oneOf(["raw", "summary"]),
+  }),
+  echo: option<"http" | "all" | "none">({
+    flag: "echo",
+    placeholder: "http|all|none",
+    meaning: "transports on which responses repeat the instructions and tools of their request",
+    default: "http",
+    parse: oneOf(["http", "all", "none"]),
   }),
   drainSeconds: option<number>({
     flag: "drain-seconds",

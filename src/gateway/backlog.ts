@@ -55,6 +55,7 @@ export class Backlog {
 const DELTA_TYPES = [
   "response.output_text.delta",
   "response.reasoning_text.delta",
+  "response.reasoning_summary_text.delta",
   "response.function_call_arguments.delta",
   "response.custom_tool_call_input.delta",
 ] as const;

@@ -12,6 +12,7 @@ import type {
   ChatToolCallDelta,
 } from "./chat-types.ts";
 import { SYSTEM_FINGERPRINT, textOf, toChatUsage } from "./choice-fields.ts";
+import { reasoningText } from "./reasoning-text.ts";
 import type {
   OutputCustomCall,
   OutputFunctionCall,
@@ -71,6 +72,7 @@ export class ChatChunkEncoder {
       case "response.output_text.delta":
         return [this.#chunk({ content: event.delta })];
       case "response.reasoning_text.delta":
+      case "response.reasoning_summary_text.delta":
         return [this.#chunk({ reasoning_content: event.delta })];
       case "response.output_item.done":
         return isCall(event.item) ? this.#callChunks(event.item) : [];
@@ -118,9 +120,7 @@ export class ChatChunkEncoder {
 }
 
 function reasoningOf(output: readonly OutputItem[]): string {
-  return output
-    .flatMap((item) => (item.type === "reasoning" ? item.content.map((part) => part.text) : []))
-    .join("");
+  return output.map((item) => (item.type === "reasoning" ? reasoningText(item) : "")).join("");
 }
 
 function finishReasonOf(response: ResponseObject): ChatFinishReason {

@@ -4,15 +4,17 @@
 import { invalidRequest } from "./api-error.ts";
 import { FieldReader, invalidType, quote, unsupportedParameter } from "./field-reader.ts";
 import { idOf, textField } from "./item-fields.ts";
+import { parseTextFormat } from "./parse-format.ts";
 import { definitionsField, parseCallItem } from "./parse-call-items.ts";
-import { decodeReasoning } from "./reasoning-blob.ts";
 import { MAX_INPUT_ITEMS, checkTextSize } from "./request-limits.ts";
-import type {
-  InputItem,
-  MessageItem,
-  Role,
-  TextPart,
-  ToolDefinitionsItem,
+import {
+  type ConfigurationItem,
+  type InputItem,
+  type MessageItem,
+  REASONING_EFFORTS,
+  type Role,
+  type TextPart,
+  type ToolDefinitionsItem,
 } from "./responses-types.ts";
 
 const ROLES: readonly Role[] = ["user", "system", "developer", "assistant"];
@@ -48,6 +50,8 @@ function parseItem(item: FieldReader): InputItem {
       return parseReasoning(item);
     case "additional_tools":
       return parseAdditionalTools(item);
+    case "configuration_update":
+      return parseConfigurationUpdate(item);
     default:
       return parseCallItem(item, type) ?? parseUnrendered(item, type);
   }
@@ -116,15 +120,21 @@ function parseAdditionalTools(item: FieldReader): ToolDefinitionsItem {
   return { type: "additional_tools", ...idOf(item), tools: definitionsField(item) };
 }
 
-/** `encrypted_content` of another server cannot be read, and must not fail the request. */
+/** Without its text there is what a server sealed, or at least a summary. */
 function parseReasoning(item: FieldReader): InputItem {
-  item.array("summary");
-  const path = item.pathOf("content");
-  const text = (item.array("content") ?? [])
+  const text = textsField(item, "content");
+  if (text !== "") return { type: "reasoning", ...idOf(item), text };
+  const summary = textsField(item, "summary");
+  const sealed = item.string("encrypted_content");
+  if (sealed) return { type: "sealed_reasoning", ...idOf(item), sealed, summary };
+  return summary === "" ? { type: "ignored" } : { type: "reasoning", ...idOf(item), text: summary };
+}
+
+function textsField(item: FieldReader, name: string): string {
+  const path = item.pathOf(name);
+  return (item.array(name) ?? [])
     .map((part, index) => textField(new FieldReader(part, `${path}[${index}]`), "text"))
     .join("");
-  const known = text === "" ? decodeReasoning(item.string("encrypted_content") ?? "") : text;
-  return known ? { type: "reasoning", ...idOf(item), text: known } : { type: "ignored" };
 }
 
 /** Calls that another server ran itself: accepted, nothing of them is rendered. */
@@ -149,18 +159,19 @@ const UNSUPPORTED_ITEMS: ReadonlySet<string> = new Set([
 
 function parseUnrendered(item: FieldReader, type: string): InputItem {
   if (HOSTED_ITEMS.has(type) || type.startsWith("mcp_")) return { type: "ignored" };
-  if (type === "configuration_update") return checkConfigurationUpdate(item);
   if (UNSUPPORTED_ITEMS.has(type)) {
     throw unsupportedParameter(item.pathOf("type"), `items of type ${type} are not handled yet`);
   }
   throw item.invalid("type", `has no known item type: ${quote(type)}`);
 }
 
-/** Reasoning effort changes nothing here; a format would have to be enforced. */
-function checkConfigurationUpdate(item: FieldReader): InputItem {
-  const format = item.object("text")?.object("format");
-  if (format !== undefined && format.requiredString("type") !== "text") {
-    throw unsupportedParameter(format.path, "output formats are not handled yet");
-  }
-  return { type: "ignored" };
+function parseConfigurationUpdate(item: FieldReader): ConfigurationItem {
+  const reasoningEffort = item.object("reasoning")?.oneOf("effort", REASONING_EFFORTS);
+  const hasFormat = item.object("text")?.has("format") ?? false;
+  return {
+    type: "configuration_update",
+    ...idOf(item),
+    ...(reasoningEffort && { reasoningEffort }),
+    ...(hasFormat && { textFormat: parseTextFormat(item) }),
+  };
 }

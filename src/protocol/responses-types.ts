@@ -42,7 +42,7 @@ export interface FunctionCallOutputItem {
 export interface ReasoningItem {
   readonly type: "reasoning";
   readonly id?: string;
-  /** Raw reasoning text, when the client sent it back. */
+  /** As the model wrote it, or what is known of that. */
   readonly text: string;
 }
 
@@ -53,6 +53,23 @@ export interface ToolDefinitionsItem {
   /** The search that found them, where the model made one. */
   readonly call_id?: string;
   readonly tools: readonly CallableTool[];
+}
+
+/** Settings from here on. */
+export interface ConfigurationItem {
+  readonly type: "configuration_update";
+  readonly id?: string;
+  readonly reasoningEffort?: ReasoningEffort;
+  readonly textFormat?: TextFormat;
+}
+
+/** Reasoning that a server sealed; this one may be able to open it. */
+export interface SealedReasoningItem {
+  readonly type: "sealed_reasoning";
+  readonly id?: string;
+  readonly sealed: string;
+  /** What is left of it if it cannot be opened. */
+  readonly summary: string;
 }
 
 /** An item of which nothing is rendered: a call that another server ran, say. */
@@ -66,10 +83,11 @@ export type ContextItem =
   | FunctionCallItem
   | FunctionCallOutputItem
   | ReasoningItem
-  | ToolDefinitionsItem;
+  | ToolDefinitionsItem
+  | ConfigurationItem;
 
 /** Input items after parsing, one for each that was sent. */
-export type InputItem = ContextItem | IgnoredItem;
+export type InputItem = ContextItem | SealedReasoningItem | IgnoredItem;
 
 // --- request ---------------------------------------------------------------------------------
 
@@ -190,13 +208,13 @@ export interface OutputMessage {
   }[];
 }
 
-/** Raw thinking; a model without it has no such item. */
+/** Thinking, as raw `content` or as a `summary`; a model without it has no such item. */
 export interface OutputReasoning {
   readonly id: string;
   readonly type: "reasoning";
   readonly status: ItemStatus;
-  readonly summary: readonly never[];
-  readonly content: readonly { readonly type: "reasoning_text"; readonly text: string }[];
+  readonly summary: readonly { readonly type: "summary_text"; readonly text: string }[];
+  readonly content?: readonly { readonly type: "reasoning_text"; readonly text: string }[];
   /** Only where the request asked for it, once the item is done. */
   readonly encrypted_content?: string;
 }
@@ -316,7 +334,9 @@ export interface ResponseObject {
 
 // --- streaming events ------------------------------------------------------------------------
 
-type OutputPart = (OutputMessage | OutputReasoning)["content"][number];
+type OutputPart = OutputMessage["content"][number] | ReasoningPart;
+type ReasoningPart = NonNullable<OutputReasoning["content"]>[number];
+type SummaryPart = OutputReasoning["summary"][number];
 
 /** Events without `sequence_number`; the emitter adds it (0, +1 an event, no gaps). */
 export type ResponseEventBody =
@@ -370,6 +390,29 @@ export type ResponseEventBody =
       readonly item_id: string;
       readonly output_index: number;
       readonly content_index: number;
+      readonly text: string;
+    }
+  | {
+      readonly type:
+        | "response.reasoning_summary_part.added"
+        | "response.reasoning_summary_part.done";
+      readonly item_id: string;
+      readonly output_index: number;
+      readonly summary_index: number;
+      readonly part: SummaryPart;
+    }
+  | {
+      readonly type: "response.reasoning_summary_text.delta";
+      readonly item_id: string;
+      readonly output_index: number;
+      readonly summary_index: number;
+      readonly delta: string;
+    }
+  | {
+      readonly type: "response.reasoning_summary_text.done";
+      readonly item_id: string;
+      readonly output_index: number;
+      readonly summary_index: number;
       readonly text: string;
     }
   | {

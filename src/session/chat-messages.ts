@@ -12,7 +12,7 @@ import type {
 } from "../protocol/responses-types.ts";
 import { flatToolName } from "../protocol/tool-names.ts";
 import type { ChatMessage, ChatToolCall } from "../text/text-types.ts";
-import { definitionsAsText, type SpokenItem } from "./chat-tools.ts";
+import { spokenItems, type SpokenItem } from "./chat-tools.ts";
 import type { PromptHead } from "./lane-state.ts";
 import { leadsWithTools } from "./tool-set.ts";
 
@@ -27,7 +27,7 @@ export function toChatMessages(
   items: readonly ContextItem[],
 ): readonly ChatMessage[] {
   const messages: ChatMessage[] = [];
-  const spoken = definitionsAsText(tools, items);
+  const spoken = spokenItems(tools, items);
   const leading = isSystemMessage(spoken[0]) ? [spoken[0]] : [];
   const systemTexts = [...(instructions ? [instructions] : []), ...leading.map(textOf)];
   if (systemTexts.length > 0) messages.push({ role: "system", content: systemTexts.join("\n\n") });

@@ -1,6 +1,7 @@
 /** Tools as templates show them in the head, and as text where they are defined later. */
 import type {
   CallableTool,
+  ConfigurationItem,
   CustomTool,
   ContextItem,
   ToolDefinitionsItem,
@@ -11,18 +12,19 @@ import { definesTools, lateDefinitions } from "./tool-set.ts";
 const LATE_TOOLS_LINE = "These functions can be called from here on:";
 const NO_TOOLS_LINE = "No functions were found.";
 
-export type SpokenItem = Exclude<ContextItem, ToolDefinitionsItem>;
+export type SpokenItem = Exclude<ContextItem, ToolDefinitionsItem | ConfigurationItem>;
 
 /**
- * Definitions of tools as what the model reads in their place: the result of the search that found
- * them, else a developer message. Those of the head are shown there.
+ * What the model reads. Definitions of tools are the result of the search that found them, else a
+ * developer message in their place; those of the head are shown there. Settings are not read.
  */
-export function definitionsAsText(
+export function spokenItems(
   head: readonly CallableTool[],
   items: readonly ContextItem[],
 ): readonly SpokenItem[] {
   const late = new Map(lateDefinitions(head, items).map(({ item, shown }) => [item, shown]));
   return items.flatMap((item): SpokenItem | readonly SpokenItem[] => {
+    if (item.type === "configuration_update") return [];
     if (!definesTools(item)) return item;
     const shown = late.get(item);
     return shown === undefined ? [] : spokenDefinitions(item, shown);

@@ -3,6 +3,7 @@
  */
 import { invalidRequest } from "../protocol/api-error.ts";
 import { builtInArguments, builtInName } from "../protocol/built-in-calls.ts";
+import { reasoningText } from "../protocol/reasoning-text.ts";
 import { quote } from "../protocol/field-reader.ts";
 import type {
   ContextItem,
@@ -23,7 +24,12 @@ export function extendContext(
   const ids = new Set(parentItems.map((item) => item.id));
   const callIds = new Map(parentItems.filter(isCall).flatMap(namesOfCall));
   for (const [idx, item] of input.entries()) {
-    if (item.type === "ignored" || (item.id !== undefined && ids.has(item.id))) continue;
+    if (
+      item.type === "sealed_reasoning" ||
+      item.type === "ignored" ||
+      (item.id !== undefined && ids.has(item.id))
+    )
+      continue;
     ids.add(item.id);
     if (isCall(item)) for (const [name, callId] of namesOfCall(item)) callIds.set(name, callId);
     items.push(isAnswer(item) ? { ...item, call_id: answeredCall(item, callIds, idx) } : item);
@@ -61,6 +67,20 @@ function answeredCall(
   );
 }
 
+/** Reasoning that this server sealed for the tenant is read again; of other reasoning, its summary. */
+export function openReasoning(
+  input: readonly InputItem[],
+  open: (blob: string) => string | undefined,
+): readonly InputItem[] {
+  return input.map((item) => {
+    if (item.type !== "sealed_reasoning") return item;
+    const { id, sealed, summary } = item;
+    const text = open(sealed) ?? summary;
+    if (text === "") return { type: "ignored" };
+    return { type: "reasoning", ...(id !== undefined && { id }), text };
+  });
+}
+
 /** Output as the next turn's history. */
 export function outputToInput(output: readonly OutputItem[]): readonly ContextItem[] {
   return output.map((item) => {
@@ -73,8 +93,7 @@ export function outputToInput(output: readonly OutputItem[]): readonly ContextIt
       return { ...call, type: "function_call", arguments: JSON.stringify({ input }) };
     }
     if (item.type === "reasoning") {
-      const text = item.content.map((part) => part.text).join("");
-      return { id: item.id, type: item.type, text };
+      return { id: item.id, type: item.type, text: reasoningText(item) };
     }
     if (item.type !== "message") {
       const { id, call_id } = item;

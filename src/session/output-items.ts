@@ -8,16 +8,22 @@ import type {
   ItemStatus,
   OutputItem,
   ResponseEventBody,
-  ResponsesRequest,
 } from "../protocol/responses-types.ts";
 import type { OutputEvent } from "../text/text-types.ts";
 import { type OpenCall, openCall } from "./call-items.ts";
-import { OpenMessage, OpenReasoning, type OpenText } from "./text-items.ts";
+import { OpenReasoning, type ReasoningOptions } from "./reasoning-items.ts";
+import { OpenMessage, type OpenText } from "./text-items.ts";
+
+export interface OutputOptions {
+  /** Those that can be called. */
+  readonly tools: readonly CallableTool[];
+  readonly reasoning: ReasoningOptions;
+}
 
 export class OutputItems {
   readonly #send: (body: ResponseEventBody) => void;
   readonly #tools: ReadonlyMap<string, CallableTool>;
-  readonly #includesEncryptedReasoning: boolean;
+  readonly #reasoning: ReasoningOptions;
   readonly #items: OutputItem[] = [];
   #text: OpenText | undefined;
   #call: OpenCall | undefined;
@@ -26,13 +32,10 @@ export class OutputItems {
   #heldText = "";
   #hasDroppedCall = false;
 
-  constructor(
-    send: (body: ResponseEventBody) => void,
-    request: Pick<ResponsesRequest, "callableTools" | "includesEncryptedReasoning">,
-  ) {
+  constructor(send: (body: ResponseEventBody) => void, { tools, reasoning }: OutputOptions) {
     this.#send = send;
-    this.#tools = new Map(request.callableTools.map((tool) => [tool.name, tool]));
-    this.#includesEncryptedReasoning = request.includesEncryptedReasoning;
+    this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
+    this.#reasoning = reasoning;
   }
 
   /** Items finished so far. */
@@ -96,11 +99,7 @@ export class OutputItems {
   #pushReasoning(delta: string): void {
     if (!(this.#text instanceof OpenReasoning)) {
       this.#closeOpen("completed");
-      this.#text = new OpenReasoning(
-        this.#send,
-        this.#nextIndex++,
-        this.#includesEncryptedReasoning,
-      );
+      this.#text = new OpenReasoning(this.#send, this.#nextIndex++, this.#reasoning);
     }
     this.#text.push(delta);
   }

@@ -12,7 +12,7 @@ import type {
   Usage,
 } from "../protocol/responses-types.ts";
 import type { OutputEvent } from "../text/text-types.ts";
-import { OutputItems } from "./output-items.ts";
+import { OutputItems, type OutputOptions } from "./output-items.ts";
 import { type ResponseIdentity, type ResponseProgress, responseObject } from "./response-object.ts";
 
 /** Clients and proxies give up on silence; 15 s is the shortest limit seen. */
@@ -27,11 +27,16 @@ export class ResponseEmitter {
   #phase: "unsent" | "created" | "queued" | "in_progress" | "ended" = "unsent";
   #cancelKeepalive: (() => void) | undefined;
 
-  constructor(identity: ResponseIdentity, clock: Clock, emit: (event: ResponseEvent) => void) {
+  constructor(
+    identity: ResponseIdentity,
+    output: OutputOptions,
+    clock: Clock,
+    emit: (event: ResponseEvent) => void,
+  ) {
     this.#identity = identity;
     this.#clock = clock;
     this.#emit = emit;
-    this.#output = new OutputItems((body) => this.#send(body), identity.request);
+    this.#output = new OutputItems((body) => this.#send(body), output);
   }
 
   get isCreated(): boolean {

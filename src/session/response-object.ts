@@ -7,13 +7,19 @@ import type {
   ResponsesRequest,
   Usage,
 } from "../protocol/responses-types.ts";
-import type { Transport } from "./session-types.ts";
+
+/**
+ * Who gets `instructions` and `tools` back: they can be 70 KB, three times a turn. `http`: clients of
+ * HTTP and SSE, not of WebSocket.
+ */
+export type Echo = "http" | "all" | "none";
 
 export interface ResponseIdentity {
   readonly id: string;
   readonly createdAt: number;
   readonly model: string;
-  readonly transport: Transport;
+  /** `instructions` and `tools` come back as they were sent. */
+  readonly isEchoing: boolean;
   readonly request: ResponsesRequest;
 }
 
@@ -48,14 +54,12 @@ export function usageOf(tokens: TokenUsage): Usage {
   };
 }
 
-/** On WebSocket `instructions` and `tools` are not echoed: they can be 70 KB, three times a turn. */
 export function responseObject(
   identity: ResponseIdentity,
   progress: ResponseProgress,
 ): ResponseObject {
-  const { request } = identity;
+  const { request, isEchoing } = identity;
   const { echo } = request;
-  const isEchoing = identity.transport !== "ws";
   return {
     id: identity.id,
     object: "response",

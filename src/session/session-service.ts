@@ -18,14 +18,18 @@ import type {
   ResponsesRequest,
 } from "../protocol/responses-types.ts";
 import type { ChatTemplate, TextModel } from "../text/text-types.ts";
-import { extendContext } from "./context-items.ts";
+import { configuredRequest } from "./configured-request.ts";
+import { extendContext, openReasoning } from "./context-items.ts";
 import { ContinuationCache } from "./continuation-cache.ts";
 import type { LaneState } from "./lane-state.ts";
 import { PromptBuilder } from "./prompt-builder.ts";
 import { promptText, rawPrompt } from "./raw-prompt.ts";
+import type { ReasoningForm } from "./reasoning-items.ts";
+import type { Echo } from "./response-object.ts";
 import { ResponseStore } from "./response-store.ts";
 import { runTurn } from "./run-turn.ts";
 import { runWarmup } from "./run-warmup.ts";
+import { SealedTexts } from "./sealed-texts.ts";
 import type {
   CompletionTurn,
   ConnectionState,
@@ -44,6 +48,10 @@ export interface SessionOptions {
   readonly endpoint: EngineEndpoint;
   readonly metrics: Metrics;
   readonly clock: Clock;
+  /** How thinking is shown; default: raw. */
+  readonly reasoningForm?: ReasoningForm;
+  /** Default: http. */
+  readonly echo?: Echo;
   /** Hears of every failed run; default: a process warning. */
   readonly reportError?: (error: unknown) => void;
 }
@@ -59,6 +67,7 @@ class Session implements SessionService {
   readonly #prompts: PromptBuilder | undefined;
   readonly #grammars: TurnGrammars;
   readonly #store: ResponseStore;
+  readonly #sealedReasoning = new SealedTexts("reasoning");
   readonly #shutdown = new AbortController();
 
   constructor(options: SessionOptions) {
@@ -149,15 +158,19 @@ class Session implements SessionService {
   }
 
   /** @throws {ApiError} previous_response_not_found, invalid_value, unsupported_parameter */
-  async #prepare(request: ResponsesRequest, context: TurnContext) {
+  async #prepare(received: ResponsesRequest, context: TurnContext) {
     const prompts = this.#prompts;
     if (!prompts) {
       const message = `the model "${this.modelId}" has no chat template: only /v1/completions works`;
       throw invalidRequest("unsupported_parameter", message, "model");
     }
-    const parent = this.#resolveParent(request, context);
+    const parent = this.#resolveParent(received, context);
+    const request = configuredRequest(received, parent?.items ?? []);
     const { instructions, reasoningEffort, generate } = request;
-    const items = extendContext(parent?.items ?? [], request.input);
+    const input = openReasoning(request.input, (blob) =>
+      this.#sealedReasoning.open(context.tenant, blob),
+    );
+    const items = extendContext(parent?.items ?? [], input);
     const tools = toolSetOf(request.callableTools, items);
     checkToolChoice(request.toolChoice, tools.callable);
     const date = parent?.head.date ?? new Date(this.#options.clock.unixSeconds() * 1000);
@@ -180,8 +193,9 @@ class Session implements SessionService {
   }
 
   #dependencies(template: ChatTemplate | undefined): TurnDependencies {
-    const { reportError = warn } = this.#options;
-    return { ...this.#options, template, reportError };
+    const { reportError = warn, reasoningForm = "raw", echo = "http" } = this.#options;
+    const sealedReasoning = this.#sealedReasoning;
+    return { ...this.#options, template, reportError, reasoningForm, echo, sealedReasoning };
   }
 
   #resolveParent(request: ResponsesRequest, context: TurnContext): LaneState | undefined {

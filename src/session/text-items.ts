@@ -1,14 +1,12 @@
 /**
- * Messages and thinking of the model as output items and their events: items of one part whose text
- * streams. An open item says what it gets; closing it gives the finished item.
+ * Messages of the model as output items and their events: items of one part whose text streams. An
+ * open item says what it gets; closing it gives the finished item.
  */
 import { randomId } from "../base/random-id.ts";
-import { encodeReasoning } from "../protocol/reasoning-blob.ts";
 import type {
   ItemStatus,
   OutputItem,
   OutputMessage,
-  OutputReasoning,
   ResponseEventBody,
 } from "../protocol/responses-types.ts";
 
@@ -61,52 +59,6 @@ export class OpenMessage implements OpenText {
   }
 }
 
-/** Raw thinking, as open models show it. */
-export class OpenReasoning implements OpenText {
-  readonly #send: Send;
-  readonly #place: PartPlace;
-  readonly #isEncrypted: boolean;
-  #text = "";
-
-  /** @param isEncrypted the finished item has its text once more, opaque */
-  constructor(send: Send, outputIndex: number, isEncrypted: boolean) {
-    this.#send = send;
-    this.#isEncrypted = isEncrypted;
-    this.#place = { item_id: randomId("rs"), output_index: outputIndex, content_index: 0 };
-    const item: OutputReasoning = { ...this.#item("in_progress"), content: [] };
-    this.#send({ type: "response.output_item.added", output_index: outputIndex, item });
-    this.#send({ type: "response.content_part.added", ...this.#place, part: thoughtPart("") });
-  }
-
-  push(delta: string): void {
-    if (delta === "") return;
-    this.#text += delta;
-    this.#send({ type: "response.reasoning_text.delta", ...this.#place, delta });
-  }
-
-  close(status: ItemStatus): OutputReasoning {
-    const text = this.#text;
-    const item = {
-      ...this.#item(status),
-      ...(this.#isEncrypted && { encrypted_content: encodeReasoning(text) }),
-    };
-    const { output_index } = this.#place;
-    this.#send({ type: "response.reasoning_text.done", ...this.#place, text });
-    this.#send({ type: "response.content_part.done", ...this.#place, part: thoughtPart(text) });
-    this.#send({ type: "response.output_item.done", output_index, item });
-    return item;
-  }
-
-  #item(status: ItemStatus): OutputReasoning {
-    const id = this.#place.item_id;
-    return { id, type: "reasoning", status, summary: [], content: [thoughtPart(this.#text)] };
-  }
-}
-
 function messagePart(text: string): OutputMessage["content"][number] {
   return { type: "output_text", text, annotations: [], logprobs: [] };
-}
-
-function thoughtPart(text: string): OutputReasoning["content"][number] {
-  return { type: "reasoning_text", text };
 }

@@ -12,8 +12,11 @@ import type { ChatTemplate, TextModel } from "../text/text-types.ts";
 import type { ParentSequence, TurnOptions } from "./engine-run.ts";
 import type { Generation, LaneState, LiveSequence, PromptHead } from "./lane-state.ts";
 import type { Prompt } from "./prompt-builder.ts";
+import type { ReasoningForm } from "./reasoning-items.ts";
 import { ResponseEmitter } from "./response-emitter.ts";
 import { samplingOptions } from "./sampling.ts";
+import type { Echo } from "./response-object.ts";
+import type { SealedTexts } from "./sealed-texts.ts";
 import type { TurnContext } from "./session-types.ts";
 import type { TokenList } from "./token-list.ts";
 import { outputFormatOf } from "./turn-output-format.ts";
@@ -32,6 +35,9 @@ export interface TurnDependencies {
   readonly endpoint: EngineEndpoint;
   readonly metrics: Metrics;
   readonly clock: Clock;
+  readonly reasoningForm: ReasoningForm;
+  readonly sealedReasoning: SealedTexts;
+  readonly echo: Echo;
   /** For the operator: clients hear less of an engine failure than its message. */
   readonly reportError: (error: unknown) => void;
 }
@@ -83,13 +89,18 @@ export function engineOptions(turn: Turn, dependencies: TurnDependencies): TurnO
 
 export function emitterOf(
   turn: Turn,
-  { modelId, clock }: TurnDependencies,
+  { modelId, clock, reasoningForm, sealedReasoning, echo }: TurnDependencies,
   emit: (event: ResponseEvent) => void,
 ): ResponseEmitter {
   const { responseId: id, request } = turn;
-  const { transport } = turn.context;
-  const identity = { id, createdAt: clock.unixSeconds(), model: modelId, transport, request };
-  return new ResponseEmitter(identity, clock, emit);
+  const { tenant, transport } = turn.context;
+  const isEchoing = echo === "all" || (echo === "http" && transport !== "ws");
+  const identity = { id, createdAt: clock.unixSeconds(), model: modelId, isEchoing, request };
+  const seal = request.includesEncryptedReasoning
+    ? (text: string) => sealedReasoning.seal(tenant, text)
+    : undefined;
+  const output = { tools: request.callableTools, reasoning: { form: reasoningForm, seal } };
+  return new ResponseEmitter(identity, output, clock, emit);
 }
 
 /** On its own lane a turn advances the parent's sequence; from another lane it branches off. */

@@ -2,7 +2,6 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { OMITTED_PART_TEXT } from "../../../src/protocol/parse-call-items.ts";
-import { decodeReasoning, encodeReasoning } from "../../../src/protocol/reasoning-blob.ts";
 import { parseResponsesRequest } from "../../../src/protocol/responses-request.ts";
 import { testDataFolder } from "../../fixture-models.ts";
 import { outcomeOf } from "./outcome-of.ts";
@@ -143,25 +142,45 @@ describe("items", () => {
     ).toMatchObject({ reasoningEffort: "none", includesEncryptedReasoning: true });
   });
 
-  test.each(["", "So: naïve 🐚\n", "x".repeat(999)])(
-    "an opaque copy of reasoning is read back",
-    (text) => {
-      const blob = encodeReasoning(text);
-      expect(decodeReasoning(blob)).toBe(text);
-      expect(decodeReasoning(blob.slice(1))).toBeUndefined();
-      const item = { type: "reasoning", summary: [], content: null, encrypted_content: blob };
-      expect(parseItems(item)).toEqual([text === "" ? IGNORED : { type: "reasoning", text }]);
-    },
-  );
-
-  test("reasoning keeps raw text only; a blob that only its maker can read is ignored", () => {
+  test("reasoning has its raw text, else what a server sealed, else its summary", () => {
+    const summary = [
+      { type: "summary_text", text: "su" },
+      { type: "summary_text", text: "m" },
+    ];
+    const reasoning = { type: "reasoning", summary };
     const content = [{ type: "reasoning_text", text: "think" }];
     expect(
       parseItems(
-        { type: "reasoning", id: "rs_1", summary: [], content: null, encrypted_content: "x" },
-        { type: "reasoning", id: "rs_2", summary: [], content },
+        { ...reasoning, id: "rs_1", content, encrypted_content: "x" },
+        { ...reasoning, id: "rs_2", content: null, encrypted_content: "x" },
+        { ...reasoning, content: null, encrypted_content: null },
+        { type: "reasoning", summary: [] },
       ),
-    ).toEqual([IGNORED, { type: "reasoning", id: "rs_2", text: "think" }]);
+    ).toEqual([
+      { type: "reasoning", id: "rs_1", text: "think" },
+      { type: "sealed_reasoning", id: "rs_2", sealed: "x", summary: "sum" },
+      { type: "reasoning", text: "sum" },
+      IGNORED,
+    ]);
+  });
+
+  test("settings and messages of other agents are read", () => {
+    const format = { type: "json_object" };
+    expect(
+      parseItems(
+        { type: "configuration_update", reasoning: { effort: "low" }, text: { format } },
+        { type: "configuration_update", reasoning: null },
+        {
+          type: "agent_message",
+          author: "/root",
+          content: [{ type: "encrypted_content" }, { type: "input_text", text: "hi" }],
+        },
+      ),
+    ).toEqual([
+      { type: "configuration_update", reasoningEffort: "low", textFormat: format },
+      { type: "configuration_update" },
+      { type: "message", role: "user", content: [{ type: "input_text", text: "hi" }] },
+    ]);
   });
 
   test("calls of other client-side tools read as function calls", () => {

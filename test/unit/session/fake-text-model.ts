@@ -97,6 +97,7 @@ function renderMessage(message: ChatMessage): string {
 }
 
 export interface FakeTemplate extends ChatTemplate {
+  lastMessages: readonly ChatMessage[];
   /** Templates that rewrite history: what becomes of all messages before they are rendered. */
   rewrite: (messages: readonly ChatMessage[]) => readonly ChatMessage[];
   numRenders: number;
@@ -109,9 +110,11 @@ export function createFakeTemplate(): FakeTemplate {
     toolStyle: "own",
     rewrite: (messages) => messages,
     numRenders: 0,
+    lastMessages: [],
     guard,
     render(messages, { tools, addGenerationPrompt }: RenderOptions) {
       this.numRenders++;
+      this.lastMessages = messages;
       const head =
         tools.length > 0 ? `<|im_start|>tools\n${JSON.stringify(tools)}<|im_end|>\n` : "";
       const turns = this.rewrite(messages).map(renderMessage).join("");

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { ChatChunkEncoder, toChatCompletion } from "../../../src/protocol/chat-response.ts";
-import { decodeReasoning } from "../../../src/protocol/reasoning-blob.ts";
-import type { ContextItem } from "../../../src/protocol/responses-types.ts";
+import type { ContextItem, InputItem } from "../../../src/protocol/responses-types.ts";
 import { toChatMessages } from "../../../src/session/chat-messages.ts";
+import { outputToInput } from "../../../src/session/context-items.ts";
 import type { OutputEvent } from "../../../src/text/text-types.ts";
 import type { ScriptedTurn } from "./fake-endpoint.ts";
 import { createFixture, userMessage, weatherTool } from "./session-fixture.ts";
@@ -87,11 +87,52 @@ describe("thinking in the output", () => {
 
   it("has an opaque copy where the request asks for one", async () => {
     const fixture = createFixture();
-    fixture.endpoint.script.push(script(thinks("a"), says("b")));
-    const { response } = await fixture.run({ includesEncryptedReasoning: true });
+    const ask = { includesEncryptedReasoning: true, callableTools: [weatherTool] };
+    const thinkOf = async (sealed: string, tenant: string) => {
+      const input: InputItem[] = [
+        userMessage("q"),
+        { type: "sealed_reasoning", sealed, summary: "" },
+        { type: "message", role: "assistant", content: [{ type: "output_text", text: "A" }] },
+      ];
+      await fixture.run({ ...ask, input }, { tenant });
+      return fixture.template.lastMessages.at(-1)?.reasoning_content;
+    };
+    fixture.endpoint.script.push(script(thinks("naïve 🐚"), says("b")));
+    const { response } = await fixture.run(ask);
     const [item] = response.output;
-    const blob = item?.type === "reasoning" ? item.encrypted_content : undefined;
-    expect(decodeReasoning(blob ?? "")).toBe("a");
+    const blob = (item?.type === "reasoning" && item.encrypted_content) || "";
+    expect(await thinkOf(blob, "default")).toBe("naïve 🐚");
+    expect(await thinkOf(blob, "another")).toBeUndefined();
+    expect(await thinkOf(`${blob.slice(0, 40)}A${blob.slice(41)}`, "default")).toBeUndefined();
+    expect(await thinkOf("gAAAAABo", "default")).toBeUndefined();
+  });
+
+  it("is a summary where the server is told so", async () => {
+    const fixture = createFixture({ reasoningForm: "summary" });
+    fixture.endpoint.script.push(script(thinks("Hm"), thinks(", so"), says("Yes")));
+    const { events, response } = await fixture.run({});
+    expect(events.slice(2, 9)).toMatchObject([
+      {
+        type: "response.output_item.added",
+        item: { type: "reasoning", status: "in_progress", summary: [] },
+      },
+      {
+        type: "response.reasoning_summary_part.added",
+        summary_index: 0,
+        part: { type: "summary_text", text: "" },
+      },
+      { type: "response.reasoning_summary_text.delta", summary_index: 0, delta: "Hm" },
+      { type: "response.reasoning_summary_text.delta", output_index: 0, delta: ", so" },
+      { type: "response.reasoning_summary_text.done", text: "Hm, so" },
+      { type: "response.reasoning_summary_part.done", part: { text: "Hm, so" } },
+      { type: "response.output_item.done", item: { status: "completed" } },
+    ]);
+    const [item] = response.output;
+    expect(item).toMatchObject({ summary: [{ type: "summary_text", text: "Hm, so" }] });
+    expect(item).not.toHaveProperty("content");
+    expect(outputToInput(response.output)[0]).toMatchObject({ type: "reasoning", text: "Hm, so" });
+    const completion = toChatCompletion("chatcmpl_1", response);
+    expect(completion.choices[0]?.message).toMatchObject({ reasoning_content: "Hm, so" });
   });
 
   it("is reasoning_content in Chat Completions", async () => {

@@ -6,7 +6,7 @@ import type {
   ResponseObject,
   ResponsesRequest,
 } from "../../../src/protocol/responses-types.ts";
-import { createSessionService } from "../../../src/session/session-service.ts";
+import { createSessionService, type SessionOptions } from "../../../src/session/session-service.ts";
 import type { ConnectionState, TurnContext } from "../../../src/session/session-types.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { FakeEndpoint, type ScriptedTurn } from "./fake-endpoint.ts";
@@ -81,12 +81,16 @@ export interface RunResult {
   readonly events: readonly ResponseEvent[];
 }
 
-export function createFixture(options: { readonly contextTokens?: number } = {}) {
+export interface FixtureOptions extends Pick<SessionOptions, "reasoningForm" | "echo"> {
+  readonly contextTokens?: number;
+}
+
+export function createFixture({ contextTokens, ...options }: FixtureOptions = {}) {
   const clock = new FakeClock();
   const textModel = createFakeTextModel();
   const endpoint = new FakeEndpoint(
     (text) => Int32Array.from([...textModel.tokenizer.ids(text), IM_END]),
-    options.contextTokens,
+    contextTokens,
   );
   const metrics = createMetrics({ modelId: "fake-model" });
   const errors: unknown[] = [];
@@ -97,6 +101,7 @@ export function createFixture(options: { readonly contextTokens?: number } = {})
     metrics,
     clock,
     reportError: (error) => errors.push(error),
+    ...options,
   });
 
   const contextOf = (overrides: Partial<TurnContext>): TurnContext => ({
