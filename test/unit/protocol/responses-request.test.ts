@@ -1,9 +1,6 @@
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { OMITTED_PART_TEXT } from "../../../src/protocol/parse-call-items.ts";
 import { parseResponsesRequest } from "../../../src/protocol/responses-request.ts";
-import { testDataFolder } from "../../fixture-models.ts";
 import { outcomeOf } from "./outcome-of.ts";
 
 const base = { model: "m", input: "hi" };
@@ -362,28 +359,3 @@ describe("errors", () => {
     expect(Object.keys(parseResponsesRequest(body, "http").metadata)).toEqual(["__proto__"]);
   });
 });
-
-const framesDir = join(testDataFolder ?? "", "traces/codex-frames");
-
-describe.skipIf(testDataFolder === undefined || !existsSync(framesDir))(
-  "recorded Codex requests (WARMLOOP_TEST_DATA)",
-  () => {
-    test.each(["ws-4-turns", "http-4-turns", "ws-code-mode", "ws-tool-search-2-mcp-servers"])(
-      "%s is accepted",
-      (name) => {
-        const lines = readFileSync(join(framesDir, `${name}.jsonl`), "utf8")
-          .trim()
-          .split("\n");
-        const bodies = lines
-          .map((line) => JSON.parse(line).body)
-          .filter((body) => body !== undefined);
-        expect(bodies.length).toBeGreaterThan(0);
-        for (const body of bodies) {
-          const request = parseResponsesRequest(body, name.startsWith("ws") ? "ws" : "http");
-          expect(request.tools.length).toBeGreaterThanOrEqual(request.callableTools.length);
-          expect(request.store).toBe(false);
-        }
-      },
-    );
-  },
-);
