@@ -11,5 +11,6 @@ import path from "node:path";
 export function setup(): () => void {
   const folder = mkdtempSync(path.join(tmpdir(), "warmloop-test-"));
   process.env.TMPDIR = folder;
+  process.env.XDG_STATE_HOME = path.join(folder, "state"); // where started servers store responses
   return () => rmSync(folder, { recursive: true, force: true });
 }

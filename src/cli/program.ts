@@ -25,7 +25,7 @@ export function createProgram({ env }: ProcessInputs): Command {
     });
   const configOf = (command: Command): Config => loadConfig({ flags: flagsOf(command), env });
 
-  addCommand(program, "serve", ["server", "model", "engine", "log"])
+  addCommand(program, "serve", ["server", "model", "engine", "store", "log"])
     .description("serve a model over the Responses, Chat Completions and Completions APIs")
     .action(async (_flags: Flags, command: Command) => {
       const { serve } = await import("./serve.ts");

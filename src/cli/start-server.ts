@@ -24,6 +24,7 @@ import { openApiKeys, reloadOnHangup } from "./api-key-file.ts";
 import { fetchOptions } from "./fetch-options.ts";
 import { leastKvBytes } from "./kv-needs.ts";
 import { planKvFor } from "./memory-plan.ts";
+import { openArchive, storeLimits } from "./open-archive.ts";
 import { readyMessage } from "./ready-message.ts";
 import { drainOnSignal } from "./shutdown.ts";
 
@@ -31,6 +32,7 @@ export async function startServer(config: Config, model: ResolvedModel): Promise
   const modelId = config.model.alias ?? model.id;
   const logger = createLogger(config);
   const metrics = createMetrics({ modelId });
+  const archive = openArchive(config, logger);
   const gateway = createGateway(gatewayOptions(config, metrics, logger));
   const { url } = await gateway.listen();
 
@@ -60,6 +62,8 @@ export async function startServer(config: Config, model: ResolvedModel): Promise
       clock: systemClock,
       reasoningForm: config.server.reasoning,
       echo: config.server.echo,
+      ...(archive && { archive }),
+      storeLimits: storeLimits(config),
       reportError: (error) => logger.error(error, "a run failed"),
     });
   } catch (error) {

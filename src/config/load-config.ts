@@ -14,11 +14,13 @@ import { type Machine, readMachine } from "./machine.ts";
 import { MODEL_OPTIONS, type ModelConfig } from "./model-config.ts";
 import { type ConfigOf, InvalidValue, type Option, type Section } from "./option.ts";
 import { SERVER_OPTIONS, type ServerConfig } from "./server-config.ts";
+import { STORE_OPTIONS, type StoreConfig } from "./store-config.ts";
 
 export interface Config {
   readonly server: ServerConfig;
   readonly engine: EngineConfig;
   readonly model: ModelConfig;
+  readonly store: StoreConfig;
   readonly log: LogConfig;
   readonly machine: Machine;
 }
@@ -36,6 +38,7 @@ export const OPTION_SECTIONS = {
   server: SERVER_OPTIONS,
   engine: ENGINE_OPTIONS,
   model: MODEL_OPTIONS,
+  store: STORE_OPTIONS,
   log: LOG_OPTIONS,
 } as const;
 const OPTIONS: readonly Option<unknown>[] = Object.values(OPTION_SECTIONS).flatMap((section) =>
@@ -57,6 +60,7 @@ export function loadConfig(sources: ConfigSources): Config {
   const machine = sources.machine ?? readMachine();
   const given = collect(sources);
   const model = sectionOf(OPTION_SECTIONS.model, given, machine);
+  const store = sectionOf(OPTION_SECTIONS.store, given, machine);
   const config: Config = Object.freeze({
     server: sectionOf(OPTION_SECTIONS.server, given, machine),
     engine: sectionOf(OPTION_SECTIONS.engine, given, machine),
@@ -65,6 +69,11 @@ export function loadConfig(sources: ConfigSources): Config {
       modelsDir: path.resolve(model.modelsDir ?? defaultModelsDir(sources.env)),
       hubUrl: readHubUrl(sources.env.HF_ENDPOINT || HUB_URL),
       hubToken: readHubToken(sources.env.HF_TOKEN),
+    }),
+    store: Object.freeze({
+      ...store,
+      folder: storeFolder(store.folder ?? defaultStoreFolder(sources.env)),
+      isDefaultFolder: store.folder === undefined,
     }),
     log: sectionOf(OPTION_SECTIONS.log, given, machine),
     machine,
@@ -185,6 +194,15 @@ function readHubToken(value: string | undefined): string | undefined {
   if (token === undefined || token === "") return undefined;
   if (!/^[\x21-\x7e]+$/.test(token)) throw usageError("HF_TOKEN has characters no token has");
   return token;
+}
+
+function storeFolder(folder: string): string | undefined {
+  return folder === "none" ? undefined : path.resolve(folder);
+}
+
+function defaultStoreFolder(env: ConfigSources["env"]): string {
+  const state = env.XDG_STATE_HOME || path.join(homedir(), ".local", "state");
+  return path.join(state, "warmloop");
 }
 
 function defaultModelsDir(env: ConfigSources["env"]): string {

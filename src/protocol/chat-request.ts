@@ -28,6 +28,7 @@ export function parseChatRequest(value: unknown): ChatRequest {
     request: {
       model: body.requiredString("model"),
       input: parseChatMessages(body),
+      inputItems: [],
       instructions: null,
       previousResponseId: null,
       callableTools,

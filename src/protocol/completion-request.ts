@@ -22,6 +22,7 @@ export function parseCompletionRequest(value: unknown): CompletionRequest {
     request: {
       model: body.requiredString("model"),
       input: [],
+      inputItems: [],
       instructions: null,
       previousResponseId: null,
       callableTools: [],

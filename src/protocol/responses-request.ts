@@ -1,7 +1,7 @@
 /**
  * Body of `POST /v1/responses` and of a `response.create` frame: unknown JSON -> `ResponsesRequest`.
  * Unknown top-level fields are ignored; a known field that asks for something this server cannot do
- * is 400 `unsupported_parameter`. Pure.
+ * is 400 `unsupported_parameter`. Pure, but for the ids that items of a stored response get.
  */
 import { invalidRequest } from "./api-error.ts";
 import { FieldReader, quote } from "./field-reader.ts";
@@ -14,13 +14,14 @@ import {
   MAX_METADATA_KEY_CHARS,
   MAX_METADATA_PAIRS,
   MAX_METADATA_VALUE_CHARS,
+  checkTextSize,
 } from "./request-limits.ts";
 import {
-  type InputItem,
   REASONING_EFFORTS,
   type ReasoningEffort,
   type ResponsesRequest,
 } from "./responses-types.ts";
+import { listedItems, withItemIds } from "./sent-items.ts";
 
 /** Fields that exist on one transport only: `stream` on HTTP, `generate` on WebSocket. */
 export type RequestTransport = "http" | "ws";
@@ -36,10 +37,11 @@ export function parseResponsesRequest(
   const previousResponseId = body.string("previous_response_id") ?? null;
   const generate = parseGenerate(body, transport);
   const tools = parseTools(body);
+  const store = body.boolean("store") ?? true;
   const mayBeEmpty = previousResponseId !== null || instructions !== null || !generate;
   return {
     model: body.requiredString("model"),
-    input: parseRequestInput(body, mayBeEmpty),
+    ...parseRequestInput(body, store, mayBeEmpty),
     instructions,
     previousResponseId,
     ...tools,
@@ -51,7 +53,7 @@ export function parseResponsesRequest(
     maxOutputTokens:
       body.integer("max_output_tokens", { min: 1, max: Number.MAX_SAFE_INTEGER }) ?? null,
     ...parseSampling(body),
-    store: body.boolean("store") ?? true,
+    store,
     stream: (body.boolean("stream") ?? false) || transport === "ws",
     generate,
     metadata: parseMetadata(body),
@@ -59,11 +61,18 @@ export function parseResponsesRequest(
   };
 }
 
-function parseRequestInput(body: FieldReader, mayBeEmpty: boolean): readonly InputItem[] {
+function parseRequestInput(
+  body: FieldReader,
+  store: boolean,
+  mayBeEmpty: boolean,
+): Pick<ResponsesRequest, "input" | "inputItems"> {
   const value = body.value("input");
   const isEmpty = value === undefined || (Array.isArray(value) && value.length === 0);
   if (isEmpty && !mayBeEmpty) return body.missing("input");
-  return parseInput(value);
+  if (!store) return { input: parseInput(value), inputItems: [] };
+  if (typeof value === "string") checkTextSize(value, "input");
+  const sent = withItemIds(value);
+  return { input: parseInput(sent), inputItems: listedItems(sent) };
 }
 
 function parseGenerate(body: FieldReader, transport: RequestTransport): boolean {

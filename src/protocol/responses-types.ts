@@ -160,6 +160,8 @@ export type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
 export interface ResponsesRequest {
   readonly model: string;
   readonly input: readonly InputItem[];
+  /** The input as sent, each item with an id; empty where nothing is stored. */
+  readonly inputItems: readonly JsonObject[];
   readonly instructions: string | null;
   readonly previousResponseId: string | null;
   /** Tools that the model can call, in order; `parseTools` has those of the request alone. */

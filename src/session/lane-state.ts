@@ -19,19 +19,28 @@ export interface PromptHead {
 /** `none`: a warmup. `cut`: part of the output was dropped, its tokens do not match its items. */
 export type Generation = "none" | "whole" | "cut";
 
-export interface LaneState {
+/** What the next turn of a conversation is made of, whatever was kept of its computation. */
+export interface ChainState {
+  readonly head: PromptHead;
+  /** Effective context, output included. */
+  readonly items: readonly ContextItem[];
+}
+
+export interface LaneState extends ChainState {
   readonly responseId: string;
   readonly tenant: string;
   /** WebSocket lane it ran on; undefined is the default lane. */
   readonly streamId: string | undefined;
-  readonly head: PromptHead;
-  /** Effective context, output included. */
-  readonly items: readonly ContextItem[];
   readonly promptText: RenderedText;
   /** Prompt and generated ids. */
   readonly tokens: TokenList;
   readonly generation: Generation;
   readonly sequence: LiveSequence;
+}
+
+/** false: only its items were kept. */
+export function isLane(chain: ChainState): chain is LaneState {
+  return "sequence" in chain;
 }
 
 const ITEM_BYTES = 512; // object headers and ids of an item; the texts are in promptText

@@ -21,12 +21,11 @@ import type { ChatTemplate, TextModel } from "../text/text-types.ts";
 import { configuredRequest } from "./configured-request.ts";
 import { extendContext, openReasoning } from "./context-items.ts";
 import { ContinuationCache } from "./continuation-cache.ts";
-import type { LaneState } from "./lane-state.ts";
+import { type ChainState, isLane, type LaneState } from "./lane-state.ts";
 import { PromptBuilder } from "./prompt-builder.ts";
 import { promptText, rawPrompt } from "./raw-prompt.ts";
 import type { ReasoningForm } from "./reasoning-items.ts";
 import type { Echo } from "./response-object.ts";
-import { ResponseStore } from "./response-store.ts";
 import { runTurn } from "./run-turn.ts";
 import { runWarmup } from "./run-warmup.ts";
 import { SealedTexts } from "./sealed-texts.ts";
@@ -37,6 +36,9 @@ import type {
   SessionService,
   TurnContext,
 } from "./session-types.ts";
+import type { ResponseArchive } from "./store/response-archive.ts";
+import { DEFAULT_STORE_LIMITS, ResponseStore, type StoreLimits } from "./store/response-store.ts";
+import type { StoredResponse } from "./store/stored-response.ts";
 import { contextError } from "./turn-failure.ts";
 import { toolSetOf } from "./tool-set.ts";
 import { TurnGrammars } from "./turn-grammars.ts";
@@ -52,6 +54,9 @@ export interface SessionOptions {
   readonly reasoningForm?: ReasoningForm;
   /** Default: http. */
   readonly echo?: Echo;
+  /** Where stored responses outlive the process; default: nowhere. */
+  readonly archive?: ResponseArchive;
+  readonly storeLimits?: StoreLimits;
   /** Hears of every failed run; default: a process warning. */
   readonly reportError?: (error: unknown) => void;
 }
@@ -78,7 +83,12 @@ class Session implements SessionService {
     const template = textModel.chatTemplate;
     this.#prompts = template && new PromptBuilder(textModel, template);
     this.#grammars = new TurnGrammars(textModel.tokenizer);
-    this.#store = new ResponseStore(clock);
+    this.#store = new ResponseStore({
+      clock,
+      limits: options.storeLimits ?? DEFAULT_STORE_LIMITS,
+      archive: options.archive,
+      reportError: options.reportError ?? warn,
+    });
     metrics.observeEngine(() => endpoint.stats());
   }
 
@@ -97,7 +107,7 @@ class Session implements SessionService {
     const { turn: planned, dependencies } = await this.#prepare(request, context);
     const turn = await this.#grammars.addTo(planned, dependencies.template);
     const outcome = await this.#run(turn, dependencies, emit, signal);
-    if (outcome.lane) this.#remember(turn, outcome.lane);
+    if (outcome.lane) this.#remember(turn, outcome.response, outcome.lane);
     else if (outcome.response.status === "failed") this.#evictParent(turn);
     return outcome.response;
   }
@@ -138,7 +148,7 @@ class Session implements SessionService {
 
   async close(): Promise<void> {
     this.#shutdown.abort();
-    this.#store.clear();
+    await this.#store.close();
   }
 
   async #run(
@@ -164,16 +174,17 @@ class Session implements SessionService {
       const message = `the model "${this.modelId}" has no chat template: only /v1/completions works`;
       throw invalidRequest("unsupported_parameter", message, "model");
     }
-    const parent = this.#resolveParent(received, context);
-    const request = configuredRequest(received, parent?.items ?? []);
+    const chain = this.#resolveParent(received, context);
+    const parent = chain && isLane(chain) ? chain : undefined;
+    const request = configuredRequest(received, chain?.items ?? []);
     const { instructions, reasoningEffort, generate } = request;
     const input = openReasoning(request.input, (blob) =>
       this.#sealedReasoning.open(context.tenant, blob),
     );
-    const items = extendContext(parent?.items ?? [], input);
+    const items = extendContext(chain?.items ?? [], input);
     const tools = toolSetOf(request.callableTools, items);
     checkToolChoice(request.toolChoice, tools.callable);
-    const date = parent?.head.date ?? new Date(this.#options.clock.unixSeconds() * 1000);
+    const date = chain?.head.date ?? new Date(this.#options.clock.unixSeconds() * 1000);
     const head = { instructions, tools: tools.head, date, reasoningEffort };
     const { tenant } = context;
     const addGenerationPrompt = generate;
@@ -198,11 +209,11 @@ class Session implements SessionService {
     return { ...this.#options, template, reportError, reasoningForm, echo, sealedReasoning };
   }
 
-  #resolveParent(request: ResponsesRequest, context: TurnContext): LaneState | undefined {
+  #resolveParent(request: ResponsesRequest, context: TurnContext): ChainState | undefined {
     const id = request.previousResponseId;
     if (id === null) return undefined;
-    const parent = cacheOf(context)?.get(id) ?? this.#store.get(context.tenant, id);
-    if (parent && parent.tenant === context.tenant) return parent;
+    const parent = cacheOf(context)?.get(id) ?? this.#store.chain(context.tenant, id);
+    if (parent) return parent;
     throw invalidRequest(
       "previous_response_not_found",
       `Previous response with id '${id}' not found.`,
@@ -210,9 +221,9 @@ class Session implements SessionService {
     );
   }
 
-  #remember(turn: Turn, lane: LaneState): void {
+  #remember(turn: Turn, response: ResponseObject, lane: LaneState): void {
     cacheOf(turn.context)?.put(lane);
-    if (turn.request.store) this.#store.put(lane);
+    if (turn.request.store) this.#store.put(storedResponse(turn, response, lane), lane);
     else if (!turn.isContinuable) lane.sequence.release();
   }
 
@@ -222,6 +233,17 @@ class Session implements SessionService {
       cacheOf(context)?.delete(parent.responseId);
     }
   }
+}
+
+/** With the fields that are not echoed on a socket. */
+function storedResponse(turn: Turn, response: ResponseObject, lane: LaneState): StoredResponse {
+  const { instructions, tools, inputItems } = turn.request;
+  return {
+    tenant: turn.context.tenant,
+    response: { ...response, instructions, tools },
+    inputItems,
+    chain: { head: lane.head, items: lane.items },
+  };
 }
 
 function cacheOf({ connection }: TurnContext): ContinuationCache | undefined {

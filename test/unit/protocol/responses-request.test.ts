@@ -10,17 +10,22 @@ function parse(fields: Record<string, unknown>) {
 }
 
 function parseItems(...input: unknown[]) {
-  return parse({ input }).input;
+  return parse({ input, store: false }).input; // stored items get ids
 }
 
 const IGNORED = { type: "ignored" };
+/** With an id: others are random. */
+const input = [{ id: "msg_1", type: "message", role: "user", content: "hi" }];
 const call = { type: "function_call", call_id: "call_1", name: "ls", arguments: "{}" };
 
 describe("defaults", () => {
   test("a string input is one user message and every default is filled in", () => {
+    const id = expect.stringMatching(/^msg_./);
+    const message = { id, type: "message", role: "user" };
     expect(parse({})).toEqual({
       model: "m",
-      input: [{ type: "message", role: "user", content: [{ type: "input_text", text: "hi" }] }],
+      inputItems: [{ ...message, content: [{ type: "input_text", text: "hi" }] }],
+      input: [{ ...message, content: [{ type: "input_text", text: "hi" }] }],
       instructions: null,
       previousResponseId: null,
       callableTools: [],
@@ -57,12 +62,13 @@ describe("defaults", () => {
       "metadata service_tier safety_identifier user prompt moderation stream_options",
     ];
     const names = optional.join(" ").split(" ");
-    expect(parse(Object.fromEntries(names.map((name) => [name, null])))).toEqual(parse({}));
+    const nulls = Object.fromEntries(names.map((name) => [name, null]));
+    expect(parse({ input, ...nulls })).toEqual(parse({ input }));
   });
 
   test("unknown and ignorable fields are ignored", () => {
     const fields = { client_metadata: { a: "b" }, access_programs: 1, image: {}, whatever: [1] };
-    expect(parse(fields)).toEqual(parse({}));
+    expect(parse({ input, ...fields })).toEqual(parse({ input }));
   });
 
   test("echoed fields come back as sent", () => {

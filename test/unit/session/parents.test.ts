@@ -1,9 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createDeferred } from "../../../src/base/deferred.ts";
 import { EngineError } from "../../../src/engine/endpoint.ts";
-import { ResponseStore } from "../../../src/session/response-store.ts";
-import { FakeClock } from "./fake-clock.ts";
-import { makeLane } from "./make-lane.ts";
 import { createFixture, says, settled, userMessage } from "./session-fixture.ts";
 
 const NOT_FOUND = {
@@ -219,43 +216,5 @@ describe("bounds", () => {
     await response;
     await settled();
     expect(fixture.endpoint.numLiveSequences).toBe(0);
-  });
-
-  it("the store forgets by count and by age, each tenant for itself", () => {
-    const clock = new FakeClock();
-    const store = new ResponseStore(clock, {
-      maxResponses: 2,
-      maxBytes: 1_000_000,
-      ttlMs: 1_000,
-      maxSequences: 8,
-    });
-    store.put(makeLane({ responseId: "other", tenant: "b" }));
-    for (const responseId of ["one", "two", "three"]) store.put(makeLane({ responseId }));
-    expect(store.get("a", "one")).toBeUndefined();
-    expect(store.get("a", "two")).toBeDefined();
-    expect(store.get("b", "two")).toBeUndefined();
-    expect(store.get("b", "other")).toBeDefined();
-    clock.advance(1_001);
-    expect(store.get("a", "two")).toBeUndefined();
-  });
-
-  it("the store forgets by bytes and holds few live sequences", async () => {
-    const released: number[] = [];
-    const store = new ResponseStore(new FakeClock(), {
-      maxResponses: 10,
-      maxBytes: 3_500,
-      ttlMs: 1_000,
-      maxSequences: 1,
-    });
-    const lane = (responseId: string, sequenceId: number) =>
-      makeLane({ responseId, text: "x".repeat(500), sequenceId, released });
-    store.put(lane("one", 1));
-    store.put(lane("two", 2));
-    await settled();
-    expect(released).toEqual([1]);
-    expect(store.get("a", "one")).toBeDefined();
-    store.put(lane("three", 3));
-    expect(store.get("a", "one")).toBeDefined();
-    expect(store.get("a", "two")).toBeUndefined();
   });
 });

@@ -20,6 +20,7 @@ export function makeRequest(overrides: Partial<ResponsesRequest> = {}): Response
   return {
     model: "fake-model",
     input: [userMessage("What is the capital of France?")],
+    inputItems: [],
     instructions: null,
     previousResponseId: null,
     callableTools: [],
@@ -81,7 +82,7 @@ export interface RunResult {
   readonly events: readonly ResponseEvent[];
 }
 
-export interface FixtureOptions extends Pick<SessionOptions, "reasoningForm" | "echo"> {
+export interface FixtureOptions extends Pick<SessionOptions, "reasoningForm" | "echo" | "archive"> {
   readonly contextTokens?: number;
 }
 

@@ -1,0 +1,32 @@
+/** The folder of stored responses, as the options have it. */
+import type { Logger } from "pino";
+import { systemClock } from "../base/clock.ts";
+import { usageError } from "../base/exit-error.ts";
+import type { Config } from "../config/load-config.ts";
+import { LmdbArchive } from "../session/store/lmdb-archive.ts";
+import type { ResponseArchive } from "../session/store/response-archive.ts";
+import { DEFAULT_STORE_LIMITS, type StoreLimits } from "../session/store/response-store.ts";
+import { StoreFolderError } from "../session/store/store-folder.ts";
+
+/**
+ * undefined: stored responses are kept in memory only.
+ * @throws {ExitError} usage: the folder that was asked for is no store and cannot become one
+ */
+export function openArchive(config: Config, logger: Logger): ResponseArchive | undefined {
+  const { folder, isDefaultFolder } = config.store;
+  if (folder === undefined) return undefined;
+  try {
+    return new LmdbArchive(folder, storeLimits(config), () => systemClock.unixSeconds());
+  } catch (error) {
+    if (!(error instanceof StoreFolderError)) throw error;
+    const problem = `--store-dir ${folder}: ${error.message}`;
+    if (!isDefaultFolder) throw usageError(`${problem}; name another folder, or none`);
+    logger.warn(`${problem}; stored responses are kept in memory only`);
+    return undefined;
+  }
+}
+
+export function storeLimits({ store }: Config): StoreLimits {
+  const { maxResponses, maxBytes, ttlHours } = store;
+  return { ...DEFAULT_STORE_LIMITS, maxResponses, maxBytes, ttlSeconds: ttlHours * 3600 };
+}
