@@ -1,9 +1,7 @@
 /** `POST /v1/chat/completions`, as a translation of one Responses exchange. */
 import type { FastifyInstance } from "fastify";
 import { randomId } from "../base/random-id.ts";
-import { parseChatRequest } from "../protocol/chat-request.ts";
 import { ChatChunkEncoder, toChatCompletion } from "../protocol/chat-response.ts";
-import { parseJsonObject } from "../protocol/parse-json.ts";
 import type { ResponseEvent } from "../protocol/responses-types.ts";
 import type { RunResponse } from "../session/session-types.ts";
 import {
@@ -21,7 +19,7 @@ import type { SseStream } from "./sse.ts";
 export function addChatRoute(app: FastifyInstance, services: ExchangeServices): void {
   app.post("/v1/chat/completions", async (request, reply) => {
     const session = services.state.requireSession();
-    const chat = parseChatRequest(parseJsonObject(bodyOf(request)));
+    const chat = await services.parser.parse("chat", bodyOf(request));
     requireModel(session, callerOf(request), chat.request.model);
     const exchange = { ...services, request, reply };
     const run: RunResponse = (...where) => session.createResponse(chat.request, ...where);

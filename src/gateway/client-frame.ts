@@ -1,30 +1,50 @@
-/** Frames that clients send: bytes -> a known event with its lane. Fields are read later, in order. */
-import { invalidRequest } from "../protocol/api-error.ts";
+/** Frames that clients send: bytes -> a known event with its lane, its request validated. Pure. */
+import { ApiError, type ApiErrorFacts, invalidRequest } from "../protocol/api-error.ts";
 import { quote } from "../protocol/field-reader.ts";
 import { parseJsonObject } from "../protocol/parse-json.ts";
-import type { LaneEntry } from "./lane-queue.ts";
+import { parseResponsesRequest } from "../protocol/responses-request.ts";
+import type { ResponsesRequest } from "../protocol/responses-types.ts";
 
 const STREAM_ID = /^[A-Za-z0-9_.-]{1,256}$/;
 
-export interface ClientFrame extends LaneEntry {
-  readonly type: "response.create" | "response.steer";
+export type ClientFrame = CreateFrame | SteerFrame;
+
+export interface CreateFrame {
+  readonly type: "response.create";
+  /** undefined is the connection's default lane. */
+  readonly streamId: string | undefined;
+  readonly request: RequestOrRefusal;
+}
+
+/** A refusal waits for its turn, so that errors come in the order of the requests. */
+export type RequestOrRefusal =
+  | { readonly accepted: ResponsesRequest }
+  | { readonly refusal: ApiErrorFacts };
+
+export interface SteerFrame {
+  readonly type: "response.steer";
+  readonly streamId: string | undefined;
   readonly fields: Readonly<Record<string, unknown>>;
-  /** `performance.now()` when the frame was complete. */
-  readonly receivedMs: number;
 }
 
 /** @throws {ApiError} 400 invalid_json, unknown_event_type, invalid_stream_id */
-export function parseClientFrame(payload: Buffer, receivedMs: number): ClientFrame {
+export function parseClientFrame(payload: Uint8Array): ClientFrame {
   const fields = parseJsonObject(payload);
   const { type } = fields;
   if (type !== "response.create" && type !== "response.steer") throw unknownType(type);
-  return {
-    type,
-    fields,
-    streamId: parseStreamId(fields.stream_id),
-    receivedBytes: payload.byteLength,
-    receivedMs,
-  };
+  const streamId = parseStreamId(fields.stream_id);
+  return type === "response.create"
+    ? { type, streamId, request: parseRequest(fields) }
+    : { type, streamId, fields };
+}
+
+function parseRequest(fields: Readonly<Record<string, unknown>>): RequestOrRefusal {
+  try {
+    return { accepted: parseResponsesRequest(fields, "ws") };
+  } catch (error) {
+    if (error instanceof ApiError) return { refusal: error.facts };
+    throw error;
+  }
 }
 
 function unknownType(type: unknown): Error {
@@ -41,8 +61,8 @@ function parseStreamId(value: unknown): string | undefined {
 }
 
 /** Steering is not built; clients fall back to sending their message with the next request. */
-export function steerRefusal(frame: ClientFrame): object {
-  const { previous_response_id, input } = frame.fields;
+export function steerRefusal({ fields }: SteerFrame): object {
+  const { previous_response_id, input } = fields;
   return {
     type: "response.steer.failed",
     sequence_number: 0,

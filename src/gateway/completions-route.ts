@@ -1,10 +1,8 @@
 /** `POST /v1/completions`: each prompt is a response of its own, all of them make one answer. */
 import type { FastifyInstance } from "fastify";
 import { randomId } from "../base/random-id.ts";
-import { parseCompletionRequest } from "../protocol/completion-request.ts";
 import { CompletionChunkEncoder, toCompletion } from "../protocol/completion-response.ts";
 import type { CompletionRequest } from "../protocol/completion-types.ts";
-import { parseJsonObject } from "../protocol/parse-json.ts";
 import type { ResponseEvent } from "../protocol/responses-types.ts";
 import type { RunResponse } from "../session/session-types.ts";
 import {
@@ -22,7 +20,7 @@ import type { SseStream } from "./sse.ts";
 export function addCompletionsRoute(app: FastifyInstance, services: ExchangeServices): void {
   app.post("/v1/completions", async (request, reply) => {
     const session = services.state.requireSession();
-    const completion = parseCompletionRequest(parseJsonObject(bodyOf(request)));
+    const completion = await services.parser.parse("completion", bodyOf(request));
     requireModel(session, callerOf(request), completion.request.model);
     const exchange = { ...services, request, reply };
     const { prompts, request: base, echo } = completion;

@@ -13,6 +13,7 @@ import { AccessPolicy } from "./access.ts";
 import { DEFAULT_LIMITS, type GatewayOptions } from "./gateway-options.ts";
 import { buildHttpServer } from "./http-server.ts";
 import { listenOn } from "./listen.ts";
+import { RequestParser } from "./request-parser.ts";
 import { ServiceState } from "./service-state.ts";
 import { ResponsesSocketServer } from "./websocket-server.ts";
 
@@ -44,6 +45,7 @@ export function createGateway(options: GatewayOptions): Gateway {
 class HttpGateway implements Gateway {
   readonly #options: GatewayOptions;
   readonly #state = new ServiceState();
+  readonly #parser = new RequestParser();
   readonly #access: AccessPolicy;
   readonly #sockets: ResponsesSocketServer;
   #servers: readonly Server[] = [];
@@ -102,12 +104,14 @@ class HttpGateway implements Gateway {
       server.closeAllConnections();
     }
     this.#servers = [];
+    await this.#parser.close();
   }
 
   #shared() {
     return {
       access: this.#access,
       state: this.#state,
+      parser: this.#parser,
       limits: { ...DEFAULT_LIMITS, ...this.#options.limits },
       logger: this.#options.logger,
     };

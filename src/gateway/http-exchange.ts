@@ -14,6 +14,7 @@ import type { Caller } from "./caller.ts";
 import { toApiError } from "./error-reply.ts";
 import type { GatewayLimits } from "./gateway-options.ts";
 import { interruptionEvent, shuttingDown } from "./interrupted-response.ts";
+import type { RequestParser } from "./request-parser.ts";
 import type { ServiceState } from "./service-state.ts";
 import { SseStream } from "./sse.ts";
 
@@ -28,6 +29,7 @@ declare module "fastify" {
 
 export interface ExchangeServices {
   readonly state: ServiceState;
+  readonly parser: RequestParser;
   readonly limits: GatewayLimits;
   readonly logger: Logger;
 }

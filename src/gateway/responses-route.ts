@@ -3,8 +3,6 @@
  * tokens the prompt of such a request has.
  */
 import type { FastifyInstance } from "fastify";
-import { parseJsonObject } from "../protocol/parse-json.ts";
-import { parseResponsesRequest } from "../protocol/responses-request.ts";
 import type { RunResponse } from "../session/session-types.ts";
 import {
   answerWithEvents,
@@ -19,7 +17,7 @@ import { requireModel } from "./model-lookup.ts";
 export function addResponsesRoute(app: FastifyInstance, services: ExchangeServices): void {
   app.post("/v1/responses", async (request, reply) => {
     const session = services.state.requireSession();
-    const parsed = parseResponsesRequest(parseJsonObject(bodyOf(request)), "http");
+    const parsed = await services.parser.parse("responses", bodyOf(request));
     requireModel(session, callerOf(request), parsed.model);
     const exchange = { ...services, request, reply };
     const run: RunResponse = (...where) => session.createResponse(parsed, ...where);
@@ -32,7 +30,7 @@ export function addResponsesRoute(app: FastifyInstance, services: ExchangeServic
 
   app.post("/v1/responses/input_tokens", async (request) => {
     const session = services.state.requireSession();
-    const parsed = parseResponsesRequest(parseJsonObject(bodyOf(request)), "http");
+    const parsed = await services.parser.parse("responses", bodyOf(request));
     requireModel(session, callerOf(request), parsed.model);
     const inputTokens = await session.countInputTokens(parsed, contextOf(request, "http"));
     return { object: "response.input_tokens", input_tokens: inputTokens };

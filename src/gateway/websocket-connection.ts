@@ -5,9 +5,8 @@
 import type { Socket } from "node:net";
 import type { Logger } from "pino";
 import type { RawData, WebSocket } from "ws";
-import { type ApiError, invalidRequest } from "../protocol/api-error.ts";
+import { ApiError, invalidRequest } from "../protocol/api-error.ts";
 import { rateLimited } from "../protocol/engine-error-map.ts";
-import { parseResponsesRequest } from "../protocol/responses-request.ts";
 import type {
   ResponseEvent,
   ResponseObject,
@@ -17,13 +16,20 @@ import type { ConnectionState, SessionService } from "../session/session-types.t
 import { invalidKey } from "./access.ts";
 import { Backlog, DeltaMerger } from "./backlog.ts";
 import type { Caller } from "./caller.ts";
-import { type ClientFrame, parseClientFrame, steerRefusal } from "./client-frame.ts";
+import {
+  type ClientFrame,
+  type CreateFrame,
+  type RequestOrRefusal,
+  steerRefusal,
+} from "./client-frame.ts";
 import { errorFrame, toApiError } from "./error-reply.ts";
+import { FrameIntake, type ReceivedFrame } from "./frame-intake.ts";
 import type { GatewayLimits } from "./gateway-options.ts";
 import { watchPeer } from "./heartbeat.ts";
 import { interruptionEvent } from "./interrupted-response.ts";
-import { LaneQueue } from "./lane-queue.ts";
+import { type LaneEntry, LaneQueue } from "./lane-queue.ts";
 import { requireModel } from "./model-lookup.ts";
+import type { RequestParser } from "./request-parser.ts";
 import type { ServiceState } from "./service-state.ts";
 
 export const CLOSE_NORMAL = 1000;
@@ -38,20 +44,25 @@ export interface WebSocketConnectionOptions {
   readonly transport: Socket;
   readonly session: SessionService;
   readonly state: ServiceState;
+  readonly parser: RequestParser;
   readonly caller: Caller;
   readonly limits: GatewayLimits;
   readonly logger: Logger;
 }
 
+interface QueuedRequest extends LaneEntry, CreateFrame, Pick<ReceivedFrame, "receivedMs"> {}
+
 export class WebSocketConnection {
   readonly #options: WebSocketConnectionOptions;
   readonly #connection: ConnectionState;
-  readonly #lanes: LaneQueue<ClientFrame>;
+  readonly #intake: FrameIntake;
+  readonly #lanes: LaneQueue<QueuedRequest>;
   readonly #namedLanes = new Set<string>();
   readonly #running = new Set<AbortController>();
   readonly #mergers = new Set<DeltaMerger>();
   readonly #backlog: Backlog;
   readonly #ageTimer: NodeJS.Timeout;
+  #isQueueFull = false;
   #isTooOld = false;
   #isCorked = false;
 
@@ -61,10 +72,17 @@ export class WebSocketConnection {
     this.#connection = session.openConnection(options.caller.tenant);
     this.#lanes = new LaneQueue({
       ...limits,
-      run: (frame) => this.#run(frame),
+      run: (queued) => this.#run(queued),
       onRoom: () => {
-        if (socket.isPaused) socket.resume();
+        this.#isQueueFull = false;
+        this.#fitReading();
       },
+    });
+    this.#intake = new FrameIntake({
+      parser: options.parser,
+      onFrame: (frame, received) => this.#accept(frame, received),
+      onError: (error, received) => this.#refuseFrame(error, received),
+      onIdle: () => this.#fitReading(),
     });
     this.#backlog = new Backlog({
       limits,
@@ -78,7 +96,11 @@ export class WebSocketConnection {
       this.closeWhenIdle(CLOSE_POLICY, "the API key was revoked"),
     );
     transport.on("drain", () => this.#onDrain());
-    socket.on("message", (data, isBinary) => this.#onMessage(data, isBinary));
+    socket.on("message", (data: RawData, isBinary) => {
+      // The binary type of ws is its default, one Buffer a message.
+      this.#intake.push({ payload: data as Buffer, isBinary, receivedMs: performance.now() });
+      this.#fitReading();
+    });
     socket.on("ping", () => this.#backlog.check()); // its answer was queued
     socket.on("error", (error) => this.#onError(error));
     options.logger.debug({ tenant: options.caller.tenant }, "websocket opened");
@@ -99,20 +121,25 @@ export class WebSocketConnection {
     this.#options.socket.terminate();
   }
 
-  #onMessage(data: RawData, isBinary: boolean): void {
-    const receivedMs = performance.now();
-    const payload = data as Buffer; // the binary type of ws is its default, one Buffer a message
-    try {
-      this.#accept(parseClientFrame(payload, receivedMs));
-    } catch (error) {
-      const apiError = toApiError(error, this.#options.logger);
-      if (isBinary && apiError.body.code === "invalid_json") {
-        this.#options.socket.close(CLOSE_UNSUPPORTED_DATA, "binary frames must hold JSON");
-      } else this.#sendError(apiError);
-    }
+  /** While a large frame is parsed or the queue is full, what the client sends waits in its own kernel. */
+  #fitReading(): void {
+    const { socket } = this.#options;
+    const mustPause = this.#intake.isBusy || this.#isQueueFull;
+    if (mustPause === socket.isPaused) return;
+    if (mustPause) socket.pause();
+    else socket.resume();
   }
 
-  #accept(frame: ClientFrame): void {
+  #refuseFrame(error: unknown, { isBinary }: ReceivedFrame): void {
+    const apiError = toApiError(error, this.#options.logger);
+    if (isBinary && apiError.body.code === "invalid_json") {
+      this.#options.socket.close(CLOSE_UNSUPPORTED_DATA, "binary frames must hold JSON");
+    } else this.#sendError(apiError);
+  }
+
+  #accept(frame: ClientFrame, { payload, receivedMs }: ReceivedFrame): void {
+    const { socket } = this.#options;
+    if (socket.readyState !== socket.OPEN) return;
     const { streamId } = frame;
     if (frame.type === "response.steer") {
       this.#send(steerRefusal(frame));
@@ -124,9 +151,10 @@ export class WebSocketConnection {
       const message = `This connection has its ${maxNamedLanes} lanes; open another one.`;
       const code = "websocket_stream_limit_reached";
       this.#sendError(invalidRequest(code, message, "stream_id"), streamId);
-    } else if (!this.#lanes.tryAdd(frame)) {
+    } else if (!this.#lanes.tryAdd({ ...frame, receivedBytes: payload.byteLength, receivedMs })) {
       this.#sendError(rateLimited("Too many requests wait on this connection"), streamId);
-      this.#options.socket.pause(); // what it sends next waits in its own kernel
+      this.#isQueueFull = true;
+      this.#fitReading();
     }
   }
 
@@ -137,10 +165,9 @@ export class WebSocketConnection {
     return true;
   }
 
-  /** Fields are read when the lane is free, so that errors come in the order of the requests. */
-  async #run(frame: ClientFrame): Promise<void> {
+  async #run(queued: QueuedRequest): Promise<void> {
     const { state, caller, socket, logger } = this.#options;
-    const { streamId, receivedBytes, receivedMs } = frame;
+    const { streamId, receivedBytes, receivedMs } = queued;
     const controller = new AbortController();
     const merger = new DeltaMerger(
       () => this.#backlog.isCongested,
@@ -154,7 +181,7 @@ export class WebSocketConnection {
       const session = state.requireSession();
       if (caller.isRevoked) throw invalidKey("The API key was revoked");
       release = caller.admit();
-      const request = parseResponsesRequest(frame.fields, "ws");
+      const request = acceptedRequest(queued.request);
       requireModel(session, caller, request.model);
       const context = {
         tenant: caller.tenant,
@@ -172,7 +199,7 @@ export class WebSocketConnection {
       const response = await session.createResponse(request, context, emit, controller.signal);
       const interruption = interruptionEvent(response, merger.nextSequenceNumber);
       if (interruption !== undefined) merger.push(interruption);
-      logTurn(logger, request, response, frame);
+      logTurn(logger, request, response, queued);
     } catch (error) {
       if (socket.readyState === socket.OPEN) this.#sendError(toApiError(error, logger), streamId);
     } finally {
@@ -264,6 +291,12 @@ export class WebSocketConnection {
   }
 }
 
+/** @throws {ApiError} */
+function acceptedRequest(request: RequestOrRefusal): ResponsesRequest {
+  if ("refusal" in request) throw ApiError.of(request.refusal);
+  return request.accepted;
+}
+
 function ignore(): void {
   // Nothing was admitted.
 }
@@ -273,7 +306,7 @@ function logTurn(
   logger: Logger,
   request: ResponsesRequest,
   response: ResponseObject,
-  { receivedBytes, receivedMs }: ClientFrame,
+  { receivedBytes, receivedMs }: QueuedRequest,
 ): void {
   const isContinuation = request.previousResponseId !== null;
   const durationMs = Math.round(performance.now() - receivedMs);

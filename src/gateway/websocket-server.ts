@@ -13,6 +13,7 @@ import { toApiError } from "./error-reply.ts";
 import { explainingSocket } from "./explaining-socket.ts";
 import type { GatewayLimits } from "./gateway-options.ts";
 import { rawErrorResponse } from "./raw-error.ts";
+import type { RequestParser } from "./request-parser.ts";
 import type { ServiceState } from "./service-state.ts";
 import { CLOSE_GOING_AWAY, WebSocketConnection } from "./websocket-connection.ts";
 
@@ -28,6 +29,7 @@ export interface ResponsesSocketServerOptions {
   readonly isEnabled: boolean;
   readonly access: AccessPolicy;
   readonly state: ServiceState;
+  readonly parser: RequestParser;
   readonly limits: GatewayLimits;
   readonly logger: Logger;
 }
@@ -62,7 +64,7 @@ export class ResponsesSocketServer {
   }
 
   #onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    const { access, state, limits, logger, isEnabled } = this.#options;
+    const { access, state, parser, limits, logger, isEnabled } = this.#options;
     socket.on("error", (error) => logger.debug({ err: error }, "upgrade socket error"));
     try {
       access.checkSource(request.headers);
@@ -82,6 +84,7 @@ export class ResponsesSocketServer {
           transport,
           session,
           state,
+          parser,
           caller,
           limits,
           logger,

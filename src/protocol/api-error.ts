@@ -14,7 +14,14 @@ export interface ApiErrorBody {
   readonly code: string | null;
 }
 
-export class ApiError extends Error {
+/** An error without its class: what can go from one thread to another. */
+export interface ApiErrorFacts {
+  readonly status: number;
+  readonly body: ApiErrorBody;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export class ApiError extends Error implements ApiErrorFacts {
   readonly status: number;
   readonly body: ApiErrorBody;
   /** Extra response headers, `retry-after` for one. */
@@ -33,6 +40,16 @@ export class ApiError extends Error {
     this.status = status;
     this.body = { message, type, param, code };
     this.headers = headers;
+  }
+
+  static of({ status, body, headers }: ApiErrorFacts): ApiError {
+    const { type, code, message, param } = body;
+    return new ApiError(status, type, code, message, param, headers);
+  }
+
+  get facts(): ApiErrorFacts {
+    const { status, body, headers } = this;
+    return { status, body, headers };
   }
 }
 

@@ -1,0 +1,16 @@
+/** Bytes of a body or frame -> a validated request, by the form that its route or socket takes. Pure. */
+import { parseChatRequest } from "../protocol/chat-request.ts";
+import { parseCompletionRequest } from "../protocol/completion-request.ts";
+import { parseJsonObject } from "../protocol/parse-json.ts";
+import { parseResponsesRequest } from "../protocol/responses-request.ts";
+import { parseClientFrame } from "./client-frame.ts";
+
+export const REQUEST_FORMS = {
+  responses: (payload: Uint8Array) => parseResponsesRequest(parseJsonObject(payload), "http"),
+  chat: (payload: Uint8Array) => parseChatRequest(parseJsonObject(payload)),
+  completion: (payload: Uint8Array) => parseCompletionRequest(parseJsonObject(payload)),
+  frame: (payload: Uint8Array) => parseClientFrame(payload),
+} as const;
+
+export type RequestForm = keyof typeof REQUEST_FORMS;
+export type ParsedRequest<F extends RequestForm> = ReturnType<(typeof REQUEST_FORMS)[F]>;
