@@ -48,19 +48,30 @@ std::string string_from(const Napi::Value& value, const std::string& name) {
   return value.As<Napi::String>().Utf8Value();
 }
 
-std::vector<int32_t> int32s_from(const Napi::Value& value, const std::string& name) {
-  if (!value.IsTypedArray() || value.As<Napi::TypedArray>().TypedArrayType() != napi_int32_array) {
-    refuse(name, "an Int32Array");
+void check_typed_array(const Napi::Value& value, const std::string& name, napi_typedarray_type type,
+                       const std::string& type_name) {
+  if (!value.IsTypedArray() || value.As<Napi::TypedArray>().TypedArrayType() != type) {
+    refuse(name, type_name);
   }
   bool is_detached = false;
   napi_is_detached_arraybuffer(value.Env(), value.As<Napi::TypedArray>().ArrayBuffer(),
                                &is_detached);
-  if (is_detached) refuse(name, "an Int32Array that still has its memory; this one is detached");
+  if (is_detached) refuse(name, type_name + " that still has its memory; this one is detached");
+}
+
+std::vector<int32_t> int32s_from(const Napi::Value& value, const std::string& name) {
+  check_typed_array(value, name, napi_int32_array, "an Int32Array");
   const auto array = value.As<Napi::Int32Array>();
   return {array.Data(), array.Data() + array.ElementLength()};
 }
 
-/// Reads the fields of one flat option object.
+std::vector<double> doubles_from(const Napi::Value& value, const std::string& name) {
+  check_typed_array(value, name, napi_float64_array, "a Float64Array");
+  const auto array = value.As<Napi::Float64Array>();
+  return {array.Data(), array.Data() + array.ElementLength()};
+}
+
+/// Reads the fields of one option object.
 class OptionsReader {
  public:
   OptionsReader(const Napi::Value& value, const char* name) {
@@ -84,6 +95,11 @@ class OptionsReader {
     if (!value.IsBoolean()) refuse(field, "true or false");
     return value.As<Napi::Boolean>();
   }
+  bool has(const char* field) const { return !object_.Get(field).IsUndefined(); }
+  OptionsReader object(const char* field) const { return {object_.Get(field), field}; }
+  std::vector<double> doubles(const char* field) const {
+    return doubles_from(object_.Get(field), field);
+  }
   /// Null: the field is not there.
   std::shared_ptr<const grammar::CompiledGrammar> grammar(const char* field) const {
     const Napi::Value value = object_.Get(field);
@@ -106,6 +122,17 @@ class OptionsReader {
   Napi::Object object_;
 };
 
+std::vector<sampling::TokenBias> logit_bias_from(const OptionsReader& options) {
+  if (!options.has("logitBias")) return {};
+  const OptionsReader bias = options.object("logitBias");
+  const std::vector<int32_t> tokens = bias.int32s("tokens");
+  const std::vector<double> values = bias.doubles("values");
+  if (tokens.size() != values.size()) refuse("logitBias", "as many values as tokens");
+  std::vector<sampling::TokenBias> out;
+  for (size_t i = 0; i < tokens.size(); ++i) out.push_back({tokens[i], values[i]});
+  return out;
+}
+
 engine::SamplingParams sampling_from(const OptionsReader& options) {
   engine::SamplingParams sampling;
   sampling.temperature = options.number("temperature");
@@ -116,6 +143,7 @@ engine::SamplingParams sampling_from(const OptionsReader& options) {
   sampling.frequency_penalty = options.number("frequencyPenalty");
   sampling.presence_penalty = options.number("presencePenalty");
   sampling.seed = static_cast<uint64_t>(options.integer("seed", 0, kMaxSafeInteger));
+  sampling.logit_bias = logit_bias_from(options);
   return sampling;
 }
 
@@ -177,6 +205,10 @@ engine::RequestOptions request_from_js(const Napi::Value& value) {
   out.prefill_only = options.boolean("prefillOnly");
   out.logits =
       static_cast<engine::LogitsMode>(options.choice("logits", {"none", "sampled", "all"}));
+  if (options.has("logprobs")) {
+    const OptionsReader logprobs = options.object("logprobs");
+    out.logprobs = {logprobs.int32("numTop", 0), logprobs.boolean("ofPrompt")};
+  }
   out.grammar = options.grammar("grammar");
   out.jump_forward = options.boolean("jumpForward");
   return out;

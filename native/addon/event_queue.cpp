@@ -21,25 +21,28 @@ Array column(Napi::Env env, const std::vector<RequestEvent>& events, Get get) {
   return out;
 }
 
-/// Ragged values of one field: [n + 1] starts and the values end to end.
-template <class Array, class Element>
-void set_ragged(Napi::Object& out, const char* starts_name, const char* values_name,
-                const std::vector<RequestEvent>& events,
-                std::vector<Element> RequestEvent::* field) {
-  auto starts = Napi::Uint32Array::New(out.Env(), events.size() + 1);
+/// [n + 1] where the values of each event start in a ragged field. get(event): its values.
+template <class Get>
+Napi::Uint32Array starts(Napi::Env env, const std::vector<RequestEvent>& events, Get get) {
+  auto out = Napi::Uint32Array::New(env, events.size() + 1);
   size_t total = 0;
   for (size_t i = 0; i < events.size(); ++i) {
-    starts[i] = static_cast<uint32_t>(total);
-    total += (events[i].*field).size();
+    out[i] = static_cast<uint32_t>(total);
+    total += get(events[i]).size();
   }
-  starts[events.size()] = static_cast<uint32_t>(total);
-  Array values = Array::New(out.Env(), total);
-  Element* to = values.Data();
-  for (const RequestEvent& event : events) {
-    to = std::copy((event.*field).begin(), (event.*field).end(), to);
-  }
-  out.Set(starts_name, starts);
-  out.Set(values_name, values);
+  out[events.size()] = static_cast<uint32_t>(total);
+  return out;
+}
+
+/// The values of a ragged field, end to end.
+template <class Array, class Get>
+Array values(Napi::Env env, const std::vector<RequestEvent>& events, Get get) {
+  size_t total = 0;
+  for (const RequestEvent& event : events) total += get(event).size();
+  Array out = Array::New(env, total);
+  auto* to = out.Data();
+  for (const RequestEvent& event : events) to = std::ranges::copy(get(event), to).out;
+  return out;
 }
 
 Napi::Object to_js(Napi::Env env, const StepEvents& step) {
@@ -50,7 +53,9 @@ Napi::Object to_js(Napi::Env env, const StepEvents& step) {
           column<Napi::Uint32Array>(env, events, [](const E& e) { return e.request; }));
   out.Set("sequenceIds",
           column<Napi::Uint32Array>(env, events, [](const E& e) { return e.sequence; }));
-  set_ragged<Napi::Int32Array>(out, "tokenStart", "tokens", events, &E::tokens);
+  const auto tokens = [](const E& e) -> const auto& { return e.tokens; };
+  out.Set("tokenStart", starts(env, events, tokens));
+  out.Set("tokens", values<Napi::Int32Array>(env, events, tokens));
   out.Set("finish", column<Napi::Uint8Array>(env, events, [](const E& e) { return e.finish; }));
   out.Set("admitted",
           column<Napi::Uint8Array>(env, events, [](const E& e) { return e.is_admitted; }));
@@ -63,7 +68,14 @@ Napi::Object to_js(Napi::Env env, const StepEvents& step) {
   out.Set("preemptedTokens",
           column<Napi::Int32Array>(env, events, [](const E& e) { return e.preempted_tokens; }));
   out.Set("errorCode", column<Napi::Uint8Array>(env, events, [](const E& e) { return e.error; }));
-  set_ragged<Napi::Float32Array>(out, "logitsStart", "logits", events, &E::logits);
+  const auto logits = [](const E& e) -> const auto& { return e.logits; };
+  out.Set("logitsStart", starts(env, events, logits));
+  out.Set("logits", values<Napi::Float32Array>(env, events, logits));
+  const auto logprob_tokens = [](const E& e) -> const auto& { return e.logprobs.tokens; };
+  const auto logprobs = [](const E& e) -> const auto& { return e.logprobs.logprobs; };
+  out.Set("logprobsStart", starts(env, events, logprobs));
+  out.Set("logprobTokens", values<Napi::Int32Array>(env, events, logprob_tokens));
+  out.Set("logprobs", values<Napi::Float64Array>(env, events, logprobs));
   out.Set("stepUs", Napi::Number::New(env, static_cast<double>(step.step_us)));
   return out;
 }

@@ -25,7 +25,7 @@ int first_logits_position(const ScheduledTokens& scheduled) {
   const Request& request = *scheduled.request;
   const int begin = request.sequence->num_computed_tokens;
   const int end = begin + scheduled.num_tokens;
-  if (request.options.logits == LogitsMode::kAll) {
+  if (request.options.logits == LogitsMode::kAll || request.wants_prompt_logprobs()) {
     return std::clamp(request.next_logits_position, begin, end);
   }
   return scheduled.samples ? end - 1 : end;

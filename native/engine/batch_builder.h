@@ -16,7 +16,8 @@ struct BuiltBatch {
 };
 
 /// No rows for tokens whose logits nobody reads: all but the last of a chunk, unless the request
-/// wants them all (LogitsMode::kAll) and did not get them before a preemption.
+/// wants them all (LogitsMode::kAll, log probabilities of the prompt) and did not get them before a
+/// preemption.
 BuiltBatch build_batch(const StepPlan& plan, int num_groups, int block_size);
 
 /// Position of a scheduled entry's first logit row; its rows are consecutive positions.

@@ -8,12 +8,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "engine/model_runner.h"
 #include "grammar/grammar.h"
+#include "sampling/logprobs.h"
 #include "sampling/sampling_params.h"
 
 namespace wl::engine {
@@ -29,6 +31,14 @@ enum class LogitsMode : uint8_t {
   kAll
 };  // kAll: every computed prompt row as well
 
+/// Log probabilities (sampling/logprobs.h) of each output token and of the most likely ones there.
+struct LogprobOptions {
+  int num_top = 0;  // of the most likely ones; at most 20
+  /// Of the prompt's tokens as well, all but the first, and then nothing of it comes from the
+  /// prefix cache. Not for continuations.
+  bool of_prompt = false;
+};
+
 struct RequestOptions {
   std::vector<int32_t> tokens;  // whole prompt, or for a continuation only the new tokens
   std::string tenant_salt;      // block 0 of the hash chain; ignored by a continuation
@@ -38,11 +48,13 @@ struct RequestOptions {
   bool keep_sequence = false;           // keep the finished sequence live for continue/fork
   bool prefill_only = false;            // compute the prompt's KV, sample nothing (warmup)
   LogitsMode logits = LogitsMode::kNone;
+  std::optional<LogprobOptions> logprobs;  // none: they cost nothing
   /// What the output must match; null: anything. A stop token may come where the text may end;
   /// where it can not go on, the first one ends the request, or none when there is none.
   std::shared_ptr<const grammar::CompiledGrammar> grammar;
   /// Tokens that the grammar forces are appended without sampling, and a run of them is computed in
-  /// one step. The output is the same without. Off where logits are wanted: each token needs a row.
+  /// one step. The output is the same without. Off where logits or log probabilities are wanted:
+  /// each token needs a row.
   bool jump_forward = true;
 };
 
@@ -61,6 +73,8 @@ struct RequestEvent {
   int preempted_tokens = 0;  // prompt tokens recomputed after preemption, so far
   ErrorCode error = ErrorCode::kInternal;  // when finish == kFailed
   std::vector<float> logits;               // [rows, vocab] per LogitsMode, in position order
+  /// Per LogprobOptions: rows of prompt tokens, in order, then one for each of `tokens`.
+  sampling::LogprobRows logprobs;
 };
 
 struct StepEvents {

@@ -83,11 +83,16 @@ void EngineCore::commit(const ScheduledTokens& scheduled, std::span<const float>
                         MaskWorker::Batch& masks) {
   Request& request = *scheduled.request;
   Sequence& sequence = *request.sequence;
-  append_logits(scheduled, logits);
+  const bool is_finite = append_prompt_logprobs(scheduled, logits);
+  report_rows(scheduled, logits);
   sequence.num_computed_tokens += scheduled.num_tokens;
   (scheduled.is_decode ? counters_.decode_tokens : counters_.prefill_tokens) +=
       static_cast<uint64_t>(scheduled.num_tokens);
 
+  if (!is_finite) {
+    lifecycle_.fail_with_sequence(request, ErrorCode::kEngineFailed);
+    return;
+  }
   if (!scheduled.samples) {
     kv_.commit(sequence.blocks, sequence.tokens, sequence.num_computed_tokens);
     if (sequence.num_uncomputed_tokens() == 0) {
@@ -117,6 +122,7 @@ std::optional<int32_t> EngineCore::sample(Request& request, std::span<const floa
   const auto token =
       sampler_.sample(logits, request.options.sampling, request.history,
                       static_cast<uint32_t>(request.sequence->num_tokens()), allowed);
+  if (token && request.options.logprobs) append_logprobs(request, logits, *token);
   if (!token) lifecycle_.fail_with_sequence(request, ErrorCode::kEngineFailed);  // not finite
   return token;
 }
@@ -129,17 +135,45 @@ void EngineCore::end_at_empty_mask(Request& request) {
   }
 }
 
-void EngineCore::append_logits(const ScheduledTokens& scheduled, std::span<const float> logits) {
+/// Before the scheduled tokens count as computed. False: a logit is not finite.
+bool EngineCore::append_prompt_logprobs(const ScheduledTokens& scheduled,
+                                        std::span<const float> logits) {
+  const Request& request = *scheduled.request;
+  if (!request.wants_prompt_logprobs()) return true;
+  const size_t vocab = static_cast<size_t>(limits_.vocab);
+  const Sequence& sequence = *request.sequence;
+  // The row of a position is about the token behind it.
+  for (int next = first_logits_position(scheduled) + 1; !logits.empty(); ++next) {
+    if (next >= request.num_prompt_tokens) break;
+    const int32_t token = sequence.tokens[static_cast<size_t>(next)];
+    if (!append_logprobs(request, logits.first(vocab), token)) return false;
+    logits = logits.subspan(vocab);
+  }
+  return true;
+}
+
+/// False: a logit is not finite.
+bool EngineCore::append_logprobs(const Request& request, std::span<const float> logits,
+                                 int32_t token) {
+  return sampling::append_logprobs(logits, token, request.options.logprobs->num_top,
+                                   lifecycle_.event_of(request).logprobs);
+}
+
+/// Before the scheduled tokens count as computed.
+void EngineCore::report_rows(const ScheduledTokens& scheduled, std::span<const float> logits) {
   Request& request = *scheduled.request;
-  if (request.options.logits == LogitsMode::kNone || logits.empty()) return;
-  std::vector<float>& out = lifecycle_.event_of(request).logits;
-  out.insert(out.end(), logits.begin(), logits.end());
+  if (logits.empty()) return;
+  if (request.options.logits != LogitsMode::kNone) {
+    std::vector<float>& out = lifecycle_.event_of(request).logits;
+    out.insert(out.end(), logits.begin(), logits.end());
+  }
   request.next_logits_position = request.sequence->num_computed_tokens + scheduled.num_tokens;
 }
 
 std::optional<int32_t> EngineCore::forced_token(const Request& request) {
   const RequestOptions& options = request.options;
-  if (!request.grammar || !options.jump_forward || options.logits != LogitsMode::kNone) return {};
+  const bool needs_rows = options.logits != LogitsMode::kNone || options.logprobs;
+  if (!request.grammar || !options.jump_forward || needs_rows) return {};
   return request.grammar->forced_token();
 }
 

@@ -52,7 +52,9 @@ class EngineCore {
   static std::optional<int32_t> forced_token(const Request& request);
   uint64_t append_run(Request& request, int32_t first_token);
   bool append(Request& request, int32_t token);
-  void append_logits(const ScheduledTokens& scheduled, std::span<const float> logits);
+  void report_rows(const ScheduledTokens& scheduled, std::span<const float> logits);
+  bool append_prompt_logprobs(const ScheduledTokens& scheduled, std::span<const float> logits);
+  bool append_logprobs(const Request& request, std::span<const float> logits, int32_t token);
 
   ModelRunner& runner_;
   const RequestLimits limits_;

@@ -28,10 +28,12 @@ struct Request {
   bool is_live_hit = false;
   int num_preempted_tokens = 0;  // computed a second time after preemption, so far
   int num_computed_before_preemption = 0;
-  int next_logits_position = 0;  // LogitsMode::kAll: rows before it were delivered
+  int next_logits_position = 0;  // where all rows are wanted: those before it were delivered
 
   sampling::TokenHistory history;        // kept only when the sampling has penalties
   std::optional<OutputGrammar> grammar;  // stands behind the output tokens of this request
+
+  bool wants_prompt_logprobs() const { return options.logprobs && options.logprobs->of_prompt; }
 };
 
 }  // namespace wl::engine

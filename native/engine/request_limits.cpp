@@ -6,18 +6,28 @@
 namespace wl::engine {
 namespace {
 
+constexpr int kMaxTopLogprobs = 20;
 constexpr size_t kMaxSaltBytes = 1024;  // its length has 16 bits in the block hash
 
 Status invalid(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
 
+Status check_token(const char* owner, int32_t token, int vocab) {
+  if (token >= 0 && token < vocab) return {};
+  return invalid(std::string(owner) + " has token " + std::to_string(token) +
+                 ", the vocabulary has " + std::to_string(vocab));
+}
+
 Status check_tokens(const std::vector<int32_t>& tokens, int vocab) {
-  for (const int32_t token : tokens) {
-    if (token < 0 || token >= vocab) {
-      return invalid("the prompt has token " + std::to_string(token) + ", the vocabulary has " +
-                     std::to_string(vocab));
-    }
-  }
+  for (const int32_t token : tokens) WL_RETURN_IF_ERROR(check_token("the prompt", token, vocab));
   return {};
+}
+
+Status check_logprobs(const LogprobOptions& logprobs, int vocab) {
+  const int max = std::min(kMaxTopLogprobs, vocab);
+  if (logprobs.num_top >= 0 && logprobs.num_top <= max) return {};
+  return invalid(std::to_string(logprobs.num_top) +
+                 " of the most likely tokens were asked for, allowed is 0 to " +
+                 std::to_string(max));
 }
 
 }  // namespace
@@ -48,6 +58,10 @@ Status validate(const RequestOptions& options, const RequestLimits& limits, int 
   }
   WL_RETURN_IF_ERROR(check_tokens(options.tokens, limits.vocab));
   WL_RETURN_IF_ERROR(sampling::validate(options.sampling));
+  for (const sampling::TokenBias& bias : options.sampling.logit_bias) {
+    WL_RETURN_IF_ERROR(check_token("logit_bias", bias.token, limits.vocab));
+  }
+  if (options.logprobs) WL_RETURN_IF_ERROR(check_logprobs(*options.logprobs, limits.vocab));
   return check_length(options, limits, num_joined);
 }
 

@@ -12,8 +12,24 @@ namespace {
 // Fewer shared tokens are cheaper to compute twice than to wait for.
 constexpr int kSharedPrefixTokens = 32;
 
+// Together they take as much memory as 64 vocabularies of floats: 64 MiB where there are 256 Ki
+// tokens.
+constexpr int kMaxPromptRows = 64;
+
+bool needs_prompt_rows(const Request& request) {
+  return request.wants_prompt_logprobs() &&
+         request.sequence->num_computed_tokens < request.num_prompt_tokens;
+}
+
 bool is_decode(const Request& request) {
   return request.sequence->num_uncomputed_tokens() <= request.num_last_appended;
+}
+
+/// Tokens whose KV may come from the cache, and one more: a row of logits is only computed.
+int num_cacheable_tokens(const Request& request) {
+  const int num_tokens = request.sequence->num_tokens();
+  if (!request.wants_prompt_logprobs()) return num_tokens;
+  return std::min(num_tokens, request.next_logits_position + 1);
 }
 
 kv::StepTokens step_tokens(const Sequence& sequence, int num_tokens) {
@@ -40,6 +56,7 @@ void Scheduler::clear() {
 StepPlan Scheduler::plan() {
   Step step;
   step.budget = config_.max_batch_tokens;
+  step.prompt_rows = kMaxPromptRows;
   plan_running(step);
   // What was just preempted stands first in the queue: admitting now would thrash.
   if (!step.has_preempted) plan_admissions(step);
@@ -53,11 +70,12 @@ void Scheduler::plan_running(Step& step) {
   std::vector<int> shares(running_.size());  // of the budget, by place in running_
   const auto grant = [&](bool decodes, int max_tokens) {
     for (size_t i = 0; i < running_.size(); ++i) {
-      if (is_decode(*running_[i]) != decodes) continue;
-      const int wanted = std::min(running_[i]->sequence->num_uncomputed_tokens(), max_tokens);
-      const int num_more = std::min(wanted - shares[i], step.budget);
+      const Request& request = *running_[i];
+      if (is_decode(request) != decodes) continue;
+      const int wanted = std::min(request.sequence->num_uncomputed_tokens(), max_tokens);
+      const int num_more = std::min(wanted - shares[i], room(step, request));
       shares[i] += num_more;
-      step.budget -= num_more;
+      spend(step, request, num_more);
     }
   };
   // One token for each before any computes a run of forced ones: none is slower than without.
@@ -87,7 +105,17 @@ void Scheduler::plan_admissions(Step& step) {
 
 int Scheduler::chunk_size(const Step& step, const Request& request) const {
   return std::min(
-      {request.sequence->num_uncomputed_tokens(), step.budget, config_.max_prefill_chunk});
+      {request.sequence->num_uncomputed_tokens(), room(step, request), config_.max_prefill_chunk});
+}
+
+/// Tokens that the step can still take of the request.
+int Scheduler::room(const Step& step, const Request& request) {
+  return needs_prompt_rows(request) ? std::min(step.budget, step.prompt_rows) : step.budget;
+}
+
+void Scheduler::spend(Step& step, const Request& request, int num_tokens) {
+  step.budget -= num_tokens;
+  if (needs_prompt_rows(request)) step.prompt_rows -= num_tokens;
 }
 
 /// The blocks of these tokens are reserved.
@@ -115,10 +143,11 @@ bool Scheduler::reserve(Step& step, Request& request, int num_tokens) {
 }
 
 bool Scheduler::try_admit(Step& step, Request& request) {
+  if (room(step, request) == 0) return false;
   Sequence& sequence = *request.sequence;
   bool is_continued = !sequence.blocks.is_empty();
   const int num_hit =
-      kv_.lookup(sequence.blocks, sequence.num_tokens(), sequence.num_computed_tokens);
+      kv_.lookup(sequence.blocks, num_cacheable_tokens(request), sequence.num_computed_tokens);
   // More than a continuation's own: another sequence went on from there, as when a client that
   // reconnects warms up its instructions and then sends its history.
   if (num_hit > sequence.num_computed_tokens) {
@@ -147,7 +176,7 @@ bool Scheduler::try_admit(Step& step, Request& request) {
   kv_.mark_branch_point(sequence.blocks, request.num_prompt_tokens);
   reserve(step, request, num_tokens);
   schedule(step, request, num_tokens);
-  step.budget -= num_tokens;
+  spend(step, request, num_tokens);
   return true;
 }
 

@@ -53,12 +53,15 @@ class Scheduler {
  private:
   struct Step {
     StepPlan plan;
-    int budget = 0;  // tokens left
+    int budget = 0;       // tokens left
+    int prompt_rows = 0;  // rows of logits left for prompts whose log probabilities are wanted
     bool has_preempted = false;
   };
   void plan_running(Step& step);
   void plan_admissions(Step& step);
   int chunk_size(const Step& step, const Request& request) const;
+  static int room(const Step& step, const Request& request);
+  static void spend(Step& step, const Request& request, int num_tokens);
   void schedule(Step& step, Request& request, int num_tokens);
   bool reserve(Step& step, Request& request, int num_tokens);
   bool try_admit(Step& step, Request& request);

@@ -27,6 +27,10 @@ Result<RequestId> SubmitQueue::submit(RequestOptions options) {
 
 Result<RequestId> SubmitQueue::continue_sequence(SequenceId id, RequestOptions options) {
   WL_RETURN_IF_ERROR(validate(options, limits_, 0));
+  if (options.logprobs && options.logprobs->of_prompt) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "log probabilities of a prompt need all of it: submit it as a whole"};
+  }
   const std::lock_guard lock(mutex_);
   WL_RETURN_IF_ERROR(check_room());
   const auto it = sequence_tokens_.find(id);

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/philox.h"
+#include "sampling/top_tokens.h"
 
 namespace wl::sampling {
 namespace {
@@ -102,7 +103,7 @@ int32_t draw(const Candidates& candidates, double u) {
 std::optional<int32_t> Sampler::sample(std::span<const float> logits, const SamplingParams& params,
                                        const TokenHistory& history, uint32_t position,
                                        const TokenMask* allowed) {
-  if (params.is_greedy() && !params.has_penalties()) {
+  if (params.is_greedy() && !params.has_penalties() && params.logit_bias.empty()) {
     return allowed == nullptr ? sampling::argmax(logits) : sampling::argmax(logits, *allowed);
   }
   bool all_finite = true;
@@ -110,6 +111,9 @@ std::optional<int32_t> Sampler::sample(std::span<const float> logits, const Samp
   if (!all_finite) return std::nullopt;
 
   logits_.assign(logits.begin(), logits.end());
+  for (const TokenBias& bias : params.logit_bias) {
+    logits_[static_cast<size_t>(bias.token)] += bias.value;
+  }
   if (params.has_penalties()) history.apply_penalties(params, logits_);
   if (params.is_greedy()) return argmax(std::span<const double>(logits_), allowed);
   return draw(filter(logits_, params, allowed),
@@ -133,23 +137,15 @@ const Candidates& Sampler::filter(std::span<double> logits, const SamplingParams
   return candidates_;
 }
 
-/// One pass with a heap of the k best so far: almost every logit fails its first comparison.
 void Sampler::keep_top_k(std::span<const double> logits, size_t k, const TokenMask* allowed) {
   const auto ranks_before = [&](int32_t a, int32_t b) {
     const double left = logits[static_cast<size_t>(a)], right = logits[static_cast<size_t>(b)];
     return left != right ? left > right : a < b;
   };
-  std::vector<int32_t>& best = candidates_.tokens;  // a heap whose front ranks last
+  std::vector<int32_t>& best = candidates_.tokens;
   best.clear();
-  for_each_token(logits.size(), allowed, [&](int32_t token) {
-    if (best.size() == k) {
-      if (!ranks_before(token, best.front())) return;
-      std::pop_heap(best.begin(), best.end(), ranks_before);
-      best.pop_back();
-    }
-    best.push_back(token);
-    std::push_heap(best.begin(), best.end(), ranks_before);
-  });
+  for_each_token(logits.size(), allowed,
+                 [&](int32_t token) { offer_token(best, k, token, ranks_before); });
   std::sort(best.begin(), best.end());
 }
 

@@ -2,8 +2,9 @@
 // Logits -> token. One sampler for plain decoding and for verification of drafts.
 // Input is float32; float64 from there on, sums in index order, so a draw is the same whatever was
 // batched beside it. Uniforms come from a counter-based generator keyed by (seed, position).
-// Order: mask, penalties, temperature, top-k, top-p, min-p, draw. Source of the steps: engine
-// specification, section 3. Tests: test/golden/sampling/filters.json.
+// Order: mask, bias, penalties, temperature, top-k, top-p, min-p, draw. Source of the steps: engine
+// specification, section 3; a bias is added to the logit as the model gave it. Tests:
+// test/golden/sampling/filters.json.
 // Not thread-safe (scratch buffers); one per engine thread.
 
 #include <cstdint>
@@ -41,7 +42,8 @@ class Sampler {
  public:
   /// The token at `position` (index of the drawn token in its sequence). `history` is read only
   /// when params.has_penalties(). nullopt: a logit is not finite. `allowed`: of logits.size()
-  /// tokens, the only ones that may be drawn, at least one; null: all of them.
+  /// tokens, the only ones that may be drawn, at least one; null: all of them. The tokens of
+  /// params.logit_bias are below logits.size().
   std::optional<int32_t> sample(std::span<const float> logits, const SamplingParams& params,
                                 const TokenHistory& history, uint32_t position,
                                 const TokenMask* allowed = nullptr);

@@ -9,6 +9,7 @@ namespace {
 // Below this logit / temperature could overflow; above the other bound a penalty could.
 constexpr double kMinTemperature = 1e-200;
 constexpr double kMaxPenalty = 1e6;
+constexpr double kMaxBias = 1e6;
 
 /// Comparisons are written so that NaN is out of every range.
 Status check_range(const char* name, double value, double min, double max) {
@@ -34,7 +35,12 @@ Status validate(const SamplingParams& params) {
       check_range("repetition_penalty", params.repetition_penalty, 1 / kMaxPenalty, kMaxPenalty));
   WL_RETURN_IF_ERROR(
       check_range("frequency_penalty", params.frequency_penalty, -kMaxPenalty, kMaxPenalty));
-  return check_range("presence_penalty", params.presence_penalty, -kMaxPenalty, kMaxPenalty);
+  WL_RETURN_IF_ERROR(
+      check_range("presence_penalty", params.presence_penalty, -kMaxPenalty, kMaxPenalty));
+  for (const TokenBias& bias : params.logit_bias) {
+    WL_RETURN_IF_ERROR(check_range("logit_bias", bias.value, -kMaxBias, kMaxBias));
+  }
+  return {};
 }
 
 }  // namespace wl::sampling

@@ -1,12 +1,19 @@
 #pragma once
 // How a request wants its tokens drawn. Neutral values (repetition 1, frequency 0, presence 0,
-// top_k 0, top_p 1, min_p 0) skip a step of the sampler.
+// top_k 0, top_p 1, min_p 0, no bias) skip a step of the sampler.
 
 #include <cstdint>
+#include <vector>
 
 #include "base/result.h"
 
 namespace wl::sampling {
+
+/// Is added to the token's logit.
+struct TokenBias {
+  int32_t token = 0;
+  double value = 0;
+};
 
 struct SamplingParams {
   double temperature = 0;  // 0 is greedy
@@ -17,6 +24,7 @@ struct SamplingParams {
   double frequency_penalty = 0;   // over output
   double presence_penalty = 0;
   uint64_t seed = 0;  // Philox key; the caller draws one when the client gave none
+  std::vector<TokenBias> logit_bias = {};  // tokens of the vocabulary
 
   bool is_greedy() const { return temperature == 0 || top_p == 0; }
   bool has_penalties() const {

@@ -69,6 +69,9 @@ export interface TokensResult {
   readonly preemptedTokens: number;
   /** [rows, vocab] end to end, as the request's `logits` asked. */
   readonly logits: Float32Array;
+  /** Rows of 1 + numTop end to end, as the request's `logprobs` asked (see `StepEvents`). */
+  readonly logprobTokens: readonly number[];
+  readonly logprobs: readonly number[];
 }
 
 /** A request that runs: abort it by `id`. */
@@ -82,6 +85,8 @@ interface OpenRequest {
   readonly reject: (error: EngineError) => void;
   readonly tokens: number[];
   readonly logits: Float32Array[];
+  readonly logprobTokens: number[];
+  readonly logprobs: number[];
 }
 
 export class DirectEngine {
@@ -138,7 +143,8 @@ export class DirectEngine {
 
   #track(id: RequestId): RunningTokens {
     const result = new Promise<TokensResult>((resolve, reject) => {
-      this.#open.set(id, { resolve, reject, tokens: [], logits: [] });
+      const nothing = { tokens: [], logits: [], logprobTokens: [], logprobs: [] };
+      this.#open.set(id, { resolve, reject, ...nothing });
     });
     return { id, result };
   }
@@ -172,6 +178,9 @@ function readEvent(
   if (request === undefined) return;
   request.tokens.push(...step.tokens.subarray(step.tokenStart[i], step.tokenStart[i + 1]));
   request.logits.push(step.logits.subarray(step.logitsStart[i], step.logitsStart[i + 1]));
+  const rows = [step.logprobsStart[i], step.logprobsStart[i + 1]] as const;
+  request.logprobTokens.push(...step.logprobTokens.subarray(...rows));
+  request.logprobs.push(...step.logprobs.subarray(...rows));
   const finish = FINISH_REASONS[step.finish[i] as number] as NativeFinish;
   if (finish === "none") return;
   open.delete(id);
@@ -190,6 +199,8 @@ function readEvent(
     liveHit: step.liveHit[i] === 1,
     preemptedTokens: step.preemptedTokens[i] as number,
     logits: joined(request.logits),
+    logprobTokens: request.logprobTokens,
+    logprobs: request.logprobs,
   });
 }
 

@@ -1,6 +1,6 @@
 /**
  * The whole surface between TypeScript and the addon, matched by hand in `native/addon/`.
- * Only numbers, typed arrays, strings of configuration and flat option objects cross; no memory is
+ * Only numbers, typed arrays, strings of configuration and small option objects cross; no memory is
  * shared: what goes in is copied, what comes out belongs to JS.
  */
 
@@ -70,6 +70,16 @@ export interface SamplingOptions {
   readonly presencePenalty: number;
   /** Any non-negative integer up to 2^53 - 1. */
   readonly seed: number;
+  /** Added to the logits of these tokens before all else, for greedy choices too. */
+  readonly logitBias?: { readonly tokens: Int32Array; readonly values: Float64Array };
+}
+
+/** Log probabilities of the output's tokens: of the model's own logits, before grammar and sampling. */
+export interface LogprobOptions {
+  /** Of the most likely tokens in each place, 0 to 20. */
+  readonly numTop: number;
+  /** Of the prompt's tokens too, which then are all computed. Not for `continueSequence`. */
+  readonly ofPrompt: boolean;
 }
 
 export interface NativeRequest extends SamplingOptions {
@@ -82,6 +92,7 @@ export interface NativeRequest extends SamplingOptions {
   readonly prefillOnly: boolean;
   /** Rows of logits in the events: none, those sampled from, or every computed prompt row too. */
   readonly logits: "none" | "sampled" | "all";
+  readonly logprobs?: LogprobOptions;
   /** What the output must match. */
   readonly grammar?: NativeGrammar;
   /** Tokens that the grammar forces cost no sampling and no step each. The output is the same without. */
@@ -107,6 +118,13 @@ export interface StepEvents {
   readonly errorCode: Uint8Array; // [n] index into errorCodes, valid when finish is "failed"
   readonly logitsStart: Uint32Array; // [n + 1] in floats
   readonly logits: Float32Array;
+  /**
+   * [n + 1] into the two below. Rows of 1 + numTop: the token itself, then the most likely ones. First
+   * those of prompt tokens (all but the prompt's first), then one for each of the event's tokens.
+   */
+  readonly logprobsStart: Uint32Array;
+  readonly logprobTokens: Int32Array;
+  readonly logprobs: Float64Array;
   readonly stepUs: number;
 }
 

@@ -66,17 +66,27 @@ function promptOf(seed: number, length = PROMPT_TOKENS): Int32Array {
 }
 
 const request = (tokens: Int32Array, maxOutputTokens = OUTPUT_TOKENS) =>
-  ({ tokens, maxOutputTokens, logits: "sampled" }) as const;
+  ({
+    tokens,
+    maxOutputTokens,
+    logits: "sampled",
+    logprobs: { numTop: 2, ofPrompt: false },
+  }) as const;
 
-/** Tokens and the raw bits of every sampled row. */
-function bitsOf(result: TokensResult): { tokens: number[]; bits: Buffer } {
+/** Tokens, their log probabilities and the raw bits of every sampled row. */
+function bitsOf(result: TokensResult) {
   const { buffer, byteOffset, byteLength } = result.logits;
-  return { tokens: [...result.tokens], bits: Buffer.from(buffer, byteOffset, byteLength) };
+  return {
+    tokens: [...result.tokens],
+    logprobs: [result.logprobTokens, result.logprobs],
+    bits: Buffer.from(buffer, byteOffset, byteLength),
+  };
 }
 
 function expectSame(result: TokensResult, baseline: TokensResult): void {
   const [got, want] = [bitsOf(result), bitsOf(baseline)];
   expect(got.tokens).toEqual(want.tokens);
+  expect(got.logprobs).toEqual(want.logprobs);
   expect(got.bits.equals(want.bits), "logits are the same bits").toBe(true);
 }
 

@@ -127,6 +127,7 @@ class CoreDriver {
     int num_events = 0, num_finishes = 0, num_admissions = 0;
     int prompt_tokens = 0, cached_tokens = 0, preempted_tokens = 0;
     bool is_live_hit = false;
+    sampling::LogprobRows logprobs;
   };
 
   explicit CoreDriver(const ToyEngineOptions& options = {})
@@ -160,6 +161,11 @@ class CoreDriver {
       WL_CHECK_EQ(told.num_finishes, 0);  // nothing is said after the end
       told.tokens = told.tokens + event.tokens;
       told.logits.insert(told.logits.end(), event.logits.begin(), event.logits.end());
+      const auto append = [](auto& to, const auto& from) {
+        to.insert(to.end(), from.begin(), from.end());
+      };
+      append(told.logprobs.tokens, event.logprobs.tokens);
+      append(told.logprobs.logprobs, event.logprobs.logprobs);
       told.sequence = event.sequence;
       told.prompt_tokens = event.prompt_tokens;
       told.cached_tokens = event.cached_tokens;

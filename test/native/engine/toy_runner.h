@@ -123,7 +123,9 @@ class ToyRunner : public engine::ModelRunner {
       toy_logits(states[static_cast<size_t>(row)], logits);
       logits += kToyVocab;
     }
-    num_logit_rows += static_cast<int>(batch.logit_rows.size());
+    const int num_rows = static_cast<int>(batch.logit_rows.size());
+    num_logit_rows += num_rows;
+    max_logit_rows = std::max(max_logit_rows, num_rows);
     return {};
   }
 
@@ -137,7 +139,8 @@ class ToyRunner : public engine::ModelRunner {
   int block_size() const override { return block_size_; }
   std::vector<kv::KvGroupConfig> kv_groups() const override { return groups_; }
 
-  int num_steps = 0, num_tokens = 0, num_logit_rows = 0, num_copies = 0, largest_batch = 0;
+  int num_steps = 0, num_tokens = 0, num_logit_rows = 0, num_copies = 0, largest_batch = 0,
+      max_logit_rows = 0;
   int fails_at_step = 0;  // 0: never
 
  private:
