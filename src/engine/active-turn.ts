@@ -14,6 +14,7 @@ import { type EngineFailure, isEngineErrorCode } from "../native/engine-errors.t
 import type { OutputDecoder, OutputEvent } from "../text/text-types.ts";
 import type { TurnFinish, TurnRequest, TurnResult } from "./endpoint.ts";
 import type { TurnOutcome, TurnTask, TurnUpdate } from "./pool-messages.ts";
+import type { StepScores, TurnScores } from "./turn-scores.ts";
 
 /**
  * Steps without an admission before a turn counts as queued. The first step to end may have begun
@@ -28,15 +29,23 @@ export class ActiveTurn {
   #isSettled = false;
   #isCut = false;
   readonly #decoder: OutputDecoder;
+  /** undefined: the turn does not want log probabilities. */
+  readonly #scores: TurnScores | undefined;
   readonly #tokens: number[] = [];
   #admission: TurnUpdate["admitted"];
   #stepsMissed = 0;
 
-  constructor(task: TurnTask, nativeId: RequestId, decoder: OutputDecoder) {
+  constructor(
+    task: TurnTask,
+    nativeId: RequestId,
+    decoder: OutputDecoder,
+    scores: TurnScores | undefined,
+  ) {
     this.id = task.turnId;
     this.request = task.request;
     this.nativeId = nativeId;
     this.#decoder = decoder;
+    this.#scores = scores;
   }
 
   /** The pool was told the outcome; the engine may still have to abort. */
@@ -74,7 +83,7 @@ export class ActiveTurn {
     if (isFirst) this.#admission = admission(step, index);
     const start = step.tokenStart[index] as number;
     const end = step.tokenStart[index + 1] as number;
-    const events = this.#decode(step.tokens.subarray(start, end));
+    const events = this.#decode(step.tokens.subarray(start, end), this.#scores?.read(step, index));
     const finish: NativeFinish = this.#isCut
       ? "stop"
       : (FINISH_REASONS[step.finish[index] as number] as NativeFinish);
@@ -93,11 +102,11 @@ export class ActiveTurn {
   }
 
   /** Token by token: which one ended the turn decides what the turn keeps. */
-  #decode(ids: Int32Array): OutputEvent[] {
-    const events: OutputEvent[] = [];
+  #decode(ids: Int32Array, news: StepScores | undefined): OutputEvent[] {
+    const events: OutputEvent[] = [...(news?.promptEvents ?? [])];
     for (let i = 0; i < ids.length && !this.#isCut; i++) {
       this.#tokens.push(ids[i] as number);
-      const decoded = this.#decoder.push(ids.subarray(i, i + 1));
+      const decoded = this.#decoder.push(ids.subarray(i, i + 1), news?.scores.slice(i, i + 1));
       events.push(...decoded);
       const hasCall = this.request.stopAfterCall && decoded.some(({ type }) => type === "call_end");
       this.#isCut = this.#decoder.stopped || hasCall;

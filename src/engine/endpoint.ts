@@ -19,6 +19,16 @@ export interface SequenceRef {
   readonly numTokens: number;
 }
 
+export interface TurnLogprobs {
+  /** Of the most likely tokens in each place. */
+  readonly numTop: number;
+  /**
+   * `text`: of the tokens that made text. `output`: of every token that was sampled, up to a stop string.
+   * `prompt`: of these and of the prompt's tokens; the output then begins with the prompt's own text.
+   */
+  readonly scope: "text" | "output" | "prompt";
+}
+
 export interface TurnRequest {
   /** Whole prompt. Transferred: the caller must not use the array afterwards. */
   readonly tokens: Int32Array;
@@ -36,6 +46,8 @@ export interface TurnRequest {
   readonly continuesText?: boolean;
   /** undefined: model output is plain text. */
   readonly outputFormat?: OutputFormat;
+  /** Log probabilities come with the output's text; undefined: none. */
+  readonly logprobs?: TurnLogprobs;
   /** What the output must match: a grammar as JSON (native/grammar/grammar_spec.h). */
   readonly grammar?: string;
   /** End the turn after the first complete call. */

@@ -15,6 +15,7 @@ import type { OutputDecoder, TextModel } from "../text/text-types.ts";
 import { ActiveTurn } from "./active-turn.ts";
 import type { TurnRequest } from "./endpoint.ts";
 import type { ControlMessage, TurnTask, TurnUpdate } from "./pool-messages.ts";
+import { TurnScores } from "./turn-scores.ts";
 
 export interface EngineTurnsOptions {
   readonly engine: NativeEngine;
@@ -49,7 +50,8 @@ export class EngineTurns {
     try {
       const nativeId = this.#submit(task.request);
       const decoder = this.#createDecoder(task.request);
-      this.#turns.set(nativeId, new ActiveTurn(task, nativeId, decoder));
+      const scores = this.#createScores(task.request);
+      this.#turns.set(nativeId, new ActiveTurn(task, nativeId, decoder, scores));
     } catch (thrown) {
       const failure = engineFailure(thrown);
       this.#post([{ turnId: task.turnId, outcome: { type: "failed", failure } }]);
@@ -153,6 +155,12 @@ export class EngineTurns {
       keepSequence: request.keepSequence,
       prefillOnly: request.prefillOnly,
       logits: "none",
+      ...(request.logprobs !== undefined && {
+        logprobs: {
+          numTop: request.logprobs.numTop,
+          ofPrompt: request.logprobs.scope === "prompt",
+        },
+      }),
       // On this thread: turns and the control messages that name them stay in order. What takes long
       // was compiled before and is found (see `compileGrammar`).
       ...(request.grammar !== undefined && { grammar: tokenizer.compileGrammar(request.grammar) }),
@@ -165,7 +173,18 @@ export class EngineTurns {
       stop: request.stop,
       ...(request.continuesText !== undefined && { continuesText: request.continuesText }),
       ...(request.outputFormat !== undefined && { format: request.outputFormat }),
+      reportsEveryToken: request.logprobs !== undefined && request.logprobs.scope !== "text",
     });
+  }
+
+  #createScores({ logprobs, tokens }: TurnRequest): TurnScores | undefined {
+    if (logprobs === undefined) return undefined;
+    if (logprobs.scope !== "prompt") return new TurnScores(logprobs.numTop, undefined);
+    const decoder = this.#options.textModel.createOutputDecoder({
+      stop: [],
+      reportsEveryToken: true,
+    });
+    return new TurnScores(logprobs.numTop, { tokens, decoder });
   }
 
   #post(updates: readonly TurnUpdate[]): void {

@@ -1,20 +1,17 @@
-/** `POST /v1/chat/completions`, as a translation of one Responses exchange. */
+/** `POST /v1/chat/completions`: each choice is a response of its own, all of them make one answer. */
 import type { FastifyInstance } from "fastify";
 import { randomId } from "../base/random-id.ts";
 import { ChatChunkEncoder, toChatCompletion } from "../protocol/chat-response.ts";
-import type { ResponseEvent } from "../protocol/responses-types.ts";
 import type { RunResponse } from "../session/session-types.ts";
+import { answerWithChunks } from "./chunk-stream.ts";
 import {
-  answerWithEvents,
-  answerWithObject,
+  answerWithObjects,
   bodyOf,
   callerOf,
   type ExchangeServices,
-  failedError,
   type HttpExchange,
 } from "./http-exchange.ts";
 import { requireModel } from "./model-lookup.ts";
-import type { SseStream } from "./sse.ts";
 
 export function addChatRoute(app: FastifyInstance, services: ExchangeServices): void {
   app.post("/v1/chat/completions", async (request, reply) => {
@@ -22,10 +19,12 @@ export function addChatRoute(app: FastifyInstance, services: ExchangeServices): 
     const chat = await services.parser.parse("chat", bodyOf(request));
     requireModel(session, callerOf(request), chat.request.model);
     const exchange = { ...services, request, reply };
-    const run: RunResponse = (...where) => session.createResponse(chat.request, ...where);
-    if (chat.request.stream) return streamChat(exchange, run, chat.includeUsage);
-    const response = await answerWithObject(exchange, run);
-    return toChatCompletion(newId(), response);
+    const runs = chat.seeds.map((seed): RunResponse => {
+      return (...where) => session.createResponse({ ...chat.request, seed }, ...where);
+    });
+    if (chat.request.stream) return streamChat(exchange, runs, chat.includeUsage);
+    const responses = await answerWithObjects(exchange, runs);
+    return toChatCompletion(newId(), responses, chat.request.topLogprobs !== undefined);
   });
 }
 
@@ -35,21 +34,9 @@ function newId(): string {
 
 async function streamChat(
   exchange: HttpExchange,
-  run: RunResponse,
+  runs: readonly RunResponse[],
   includeUsage: boolean,
 ): Promise<void> {
-  const encoder = new ChatChunkEncoder(newId(), includeUsage);
-  await answerWithEvents(exchange, [run], {
-    transport: "http",
-    commentAfterMs: exchange.limits.keepaliveMs,
-    write: (event, stream) => writeChunks(encoder, event, stream),
-  });
-}
-
-function writeChunks(encoder: ChatChunkEncoder, event: ResponseEvent, stream: SseStream): void {
-  if (event.type === "response.failed") stream.send({ error: failedError(event.response).body });
-  for (const chunk of encoder.encode(event)) stream.send(chunk);
-  if (event.type === "response.completed" || event.type === "response.incomplete") {
-    stream.sendText("[DONE]");
-  }
+  const encoder = new ChatChunkEncoder(newId(), runs.length, includeUsage);
+  await answerWithChunks(exchange, runs, encoder);
 }

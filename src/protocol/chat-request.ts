@@ -5,15 +5,19 @@
  */
 import { FieldReader } from "./field-reader.ts";
 import { parseChatMessages } from "./parse-chat-messages.ts";
+import { parseSeeds } from "./parse-choices.ts";
 import { parseResponseFormat } from "./parse-format.ts";
 import { parseSampling } from "./parse-sampling.ts";
 import { parseToolChoice } from "./parse-tool-choice.ts";
 import { checkNewName, parseCustom, parseFunction, toolArray } from "./parse-tools.ts";
-import { refuseLogitBias, refuseLogprobs, refuseSeveralChoices } from "./refused-fields.ts";
+import { MAX_TOP_LOGPROBS } from "./request-limits.ts";
 import { type CallableTool, REASONING_EFFORTS, type ResponsesRequest } from "./responses-types.ts";
 
 export interface ChatRequest {
+  /** Its seed is not looked at. */
   readonly request: ResponsesRequest;
+  /** One for each choice that is wanted; undefined: any. */
+  readonly seeds: readonly (number | undefined)[];
   /** A last chunk with the usage, `stream_options.include_usage`. */
   readonly includeUsage: boolean;
 }
@@ -24,6 +28,7 @@ export function parseChatRequest(value: unknown): ChatRequest {
   refuseUnsupported(body);
   const callableTools = parseChatTools(body);
   const effort = body.oneOf("reasoning_effort", REASONING_EFFORTS);
+  const sampling = parseSampling(body);
   return {
     request: {
       model: body.requiredString("model"),
@@ -39,15 +44,25 @@ export function parseChatRequest(value: unknown): ChatRequest {
       reasoningEffort: effort,
       includesEncryptedReasoning: false,
       maxOutputTokens: parseMaxTokens(body),
-      ...parseSampling(body),
+      ...sampling,
+      topLogprobs: parseTopLogprobs(body),
       store: false,
       stream: body.boolean("stream") ?? false,
       generate: true,
       metadata: {},
       echo: effort === undefined ? {} : { reasoning: { effort } },
     },
+    seeds: parseSeeds(body, sampling.seed),
     includeUsage: body.object("stream_options")?.boolean("include_usage") ?? false,
   };
+}
+
+function parseTopLogprobs(body: FieldReader): number | undefined {
+  const isWanted = body.boolean("logprobs") ?? false;
+  const numTop = body.integer("top_logprobs", { min: 0, max: MAX_TOP_LOGPROBS });
+  if (isWanted) return numTop ?? 0;
+  if (numTop === undefined || numTop === 0) return undefined;
+  throw body.invalid("top_logprobs", "needs logprobs: true");
 }
 
 /** `max_tokens` is the older name; when both are sent the newer one counts. */
@@ -70,17 +85,11 @@ function parseChatTools(body: FieldReader): readonly CallableTool[] {
 }
 
 function refuseUnsupported(body: FieldReader): void {
-  refuseSeveralChoices(body, "n");
-  refuseLogitBias(body);
   if (body.boolean("continue_final_message") === true) {
     throw body.unsupported("continue_final_message", "a reply always starts a new message");
   }
   if (body.boolean("add_generation_prompt") === false) {
     throw body.unsupported("add_generation_prompt", "a reply always starts a new message");
-  }
-  if (body.boolean("logprobs") === true) refuseLogprobs(body, "logprobs");
-  if ((body.integer("top_logprobs", { min: 0, max: 20 }) ?? 0) > 0) {
-    refuseLogprobs(body, "top_logprobs");
   }
   for (const name of ["functions", "function_call"]) {
     if (body.has(name)) throw body.unsupported(name, "use tools and tool_choice");

@@ -1,4 +1,5 @@
 /** Wire types of Chat Completions answers. Field names are the wire's own. */
+import type { TokenLogprob } from "./responses-types.ts";
 
 export type ChatFinishReason = "stop" | "length" | "tool_calls" | "content_filter";
 
@@ -22,13 +23,18 @@ export type ChatCompletionToolCall =
       readonly custom: { readonly name: string; readonly input: string };
     };
 
+export interface ChatLogprobs {
+  readonly content: readonly TokenLogprob[];
+  readonly refusal: null;
+}
+
 export interface ChatCompletion {
   readonly id: string;
   readonly object: "chat.completion";
   readonly created: number;
   readonly model: string;
   readonly choices: readonly {
-    readonly index: 0;
+    readonly index: number;
     readonly message: {
       readonly role: "assistant";
       readonly content: string | null;
@@ -37,7 +43,7 @@ export interface ChatCompletion {
       readonly refusal: null;
       readonly tool_calls?: readonly ChatCompletionToolCall[];
     };
-    readonly logprobs: null;
+    readonly logprobs: ChatLogprobs | null;
     readonly finish_reason: ChatFinishReason;
   }[];
   readonly usage: ChatUsage | null;
@@ -66,9 +72,9 @@ export interface ChatChunk {
   readonly created: number;
   readonly model: string;
   readonly choices: readonly {
-    readonly index: 0;
+    readonly index: number;
     readonly delta: ChatDelta;
-    readonly logprobs: null;
+    readonly logprobs: ChatLogprobs | null;
     readonly finish_reason: ChatFinishReason | null;
   }[];
   /** Present on every chunk when the client asked for usage, set on the last one. */

@@ -4,12 +4,13 @@
  */
 import type { CompletionPrompt, CompletionRequest } from "./completion-types.ts";
 import { FieldReader, invalidType } from "./field-reader.ts";
+import { parseSeeds } from "./parse-choices.ts";
 import { parseResponseFormat } from "./parse-format.ts";
 import { parseSampling } from "./parse-sampling.ts";
-import { refuseLogitBias, refuseLogprobs, refuseSeveralChoices } from "./refused-fields.ts";
-import { checkTextSize, MAX_PROMPTS } from "./request-limits.ts";
+import { checkTextSize, MAX_RUNS } from "./request-limits.ts";
 
 const DEFAULT_MAX_TOKENS = 16; // the API's own
+const MAX_TOP_LOGPROBS = 5; // the API's own, too
 
 /** @throws {ApiError} 400 with the field's path */
 export function parseCompletionRequest(value: unknown): CompletionRequest {
@@ -17,8 +18,12 @@ export function parseCompletionRequest(value: unknown): CompletionRequest {
   refuseUnsupported(body);
   const maxTokens = body.integer("max_tokens", { min: 0, max: Number.MAX_SAFE_INTEGER });
   const maxOutputTokens = maxTokens ?? DEFAULT_MAX_TOKENS;
+  const sampling = parseSampling(body);
+  const seeds = parseSeeds(body, sampling.seed);
+  refuseOtherChoices(body, seeds.length);
   return {
-    prompts: parsePrompts(body),
+    prompts: parsePrompts(body, Math.floor(MAX_RUNS / seeds.length)),
+    seeds,
     request: {
       model: body.requiredString("model"),
       input: [],
@@ -33,7 +38,8 @@ export function parseCompletionRequest(value: unknown): CompletionRequest {
       reasoningEffort: undefined,
       includesEncryptedReasoning: false,
       maxOutputTokens,
-      ...parseSampling(body),
+      ...sampling,
+      topLogprobs: body.integer("logprobs", { min: 0, max: MAX_TOP_LOGPROBS }),
       store: false,
       stream: body.boolean("stream") ?? false,
       generate: maxOutputTokens > 0,
@@ -46,7 +52,7 @@ export function parseCompletionRequest(value: unknown): CompletionRequest {
 }
 
 /** A text, a list of texts, token ids, or a list of those. */
-function parsePrompts(body: FieldReader): readonly CompletionPrompt[] {
+function parsePrompts(body: FieldReader, maxPrompts: number): readonly CompletionPrompt[] {
   const value = body.value("prompt");
   if (value === undefined) return body.missing("prompt");
   const parseSpecial = body.boolean("parse_special") ?? false;
@@ -55,8 +61,8 @@ function parsePrompts(body: FieldReader): readonly CompletionPrompt[] {
   }
   const prompts: readonly unknown[] = value;
   if (prompts.length === 0) throw body.invalid("prompt", "must not be empty");
-  if (prompts.length > MAX_PROMPTS) {
-    throw body.invalid("prompt", `has ${prompts.length} prompts, at most ${MAX_PROMPTS}`);
+  if (prompts.length > maxPrompts) {
+    throw body.invalid("prompt", `has ${prompts.length} prompts, at most ${maxPrompts}`);
   }
   return prompts.map((prompt, index) => parsePrompt(prompt, `prompt[${index}]`, parseSpecial));
 }
@@ -72,11 +78,17 @@ function parsePrompt(value: unknown, path: string, parseSpecial: boolean): Compl
   return { path, tokenIds };
 }
 
+/** Choices are not ranked: what is made is returned. */
+function refuseOtherChoices(body: FieldReader, numChoices: number): void {
+  const bestOf = body.integer("best_of", { min: 1, max: Number.MAX_SAFE_INTEGER }) ?? numChoices;
+  if (bestOf === numChoices) return;
+  throw body.unsupported(
+    "best_of",
+    `all choices are returned, so it must be n, here ${numChoices}`,
+  );
+}
+
 function refuseUnsupported(body: FieldReader): void {
-  refuseSeveralChoices(body, "n");
-  refuseSeveralChoices(body, "best_of");
-  refuseLogitBias(body);
-  if (body.has("logprobs")) refuseLogprobs(body, "logprobs");
   if ((body.string("suffix") ?? "") !== "") {
     throw body.unsupported("suffix", "text is only continued at its end");
   }

@@ -1,11 +1,15 @@
 /** Responses output in the form of Completions: one object, or a stream of chunks. Pure. */
-import type { ChatUsage } from "./chat-types.ts";
-import { SYSTEM_FINGERPRINT, textOf, toChatUsage } from "./choice-fields.ts";
-import type { Completion, CompletionFinishReason } from "./completion-types.ts";
+import { logprobsOf, SYSTEM_FINGERPRINT, textOf, usageOfChoices } from "./choice-fields.ts";
+import { CompletionLogprobsEncoder } from "./completion-logprobs.ts";
+import type { Completion, CompletionFinishReason, CompletionLogprobs } from "./completion-types.ts";
 import type { ResponseEvent, ResponseObject } from "./responses-types.ts";
 
-/** One response for each prompt, in order, completed or incomplete. */
-export function toCompletion(id: string, responses: readonly ResponseObject[]): Completion {
+/** @param responses the choices of the first prompt, of the second one, ...; completed or incomplete */
+export function toCompletion(
+  id: string,
+  responses: readonly ResponseObject[],
+  numPerPrompt: number,
+): Completion {
   return {
     id,
     object: "text_completion",
@@ -14,10 +18,10 @@ export function toCompletion(id: string, responses: readonly ResponseObject[]): 
     choices: responses.map((response, index) => ({
       index,
       text: textOf(response.output),
-      logprobs: null,
+      logprobs: new CompletionLogprobsEncoder().encode(logprobsOf(response.output)),
       finish_reason: finishReasonOf(response),
     })),
-    usage: usageOfAll(responses),
+    usage: usageOfChoices(responses, numPerPrompt),
     system_fingerprint: SYSTEM_FINGERPRINT,
   };
 }
@@ -26,23 +30,29 @@ export function toCompletion(id: string, responses: readonly ResponseObject[]): 
 export class CompletionChunkEncoder {
   readonly #id: string;
   readonly #includeUsage: boolean;
-  readonly #numPrompts: number;
+  readonly #numPerPrompt: number;
+  /** One a choice. */
+  readonly #logprobs: readonly CompletionLogprobsEncoder[];
+  /** By choice; empty where it has not ended. */
   readonly #ended: ResponseObject[] = [];
+  #numEnded = 0;
   #created = 0;
   #model = "";
 
-  constructor(id: string, numPrompts: number, includeUsage: boolean) {
+  /** @param numChoices of all prompts together */
+  constructor(id: string, numChoices: number, numPerPrompt: number, includeUsage: boolean) {
     this.#id = id;
-    this.#numPrompts = numPrompts;
+    this.#logprobs = Array.from({ length: numChoices }, () => new CompletionLogprobsEncoder());
+    this.#numPerPrompt = numPerPrompt;
     this.#includeUsage = includeUsage;
   }
 
   /** Every choice has ended: nothing follows. */
   get isComplete(): boolean {
-    return this.#ended.length === this.#numPrompts;
+    return this.#numEnded === this.#logprobs.length;
   }
 
-  /** `index` is that of the prompt. The first chunk of a choice is empty: headers go out with it. */
+  /** `index` is that of the choice. The first chunk of a choice is empty: headers go out with it. */
   encode(event: ResponseEvent, index: number): readonly Completion[] {
     switch (event.type) {
       case "response.created":
@@ -50,7 +60,9 @@ export class CompletionChunkEncoder {
         this.#model = event.response.model;
         return [this.#chunk(index, "")];
       case "response.output_text.delta":
-        return [this.#chunk(index, event.delta)];
+        return [
+          this.#chunk(index, event.delta, this.#logprobs[index]?.encode(event.logprobs) ?? null),
+        ];
       case "response.completed":
       case "response.incomplete":
         return this.#lastChunks(index, event.response);
@@ -60,15 +72,18 @@ export class CompletionChunkEncoder {
   }
 
   #lastChunks(index: number, response: ResponseObject): readonly Completion[] {
-    this.#ended.push(response);
-    const last = this.#chunk(index, "", finishReasonOf(response));
+    this.#ended[index] = response;
+    this.#numEnded++;
+    const last = this.#chunk(index, "", null, finishReasonOf(response));
     if (!this.#includeUsage || !this.isComplete) return [last];
-    return [last, { ...last, choices: [], usage: usageOfAll(this.#ended) }];
+    const usage = usageOfChoices(this.#ended, this.#numPerPrompt);
+    return [last, { ...last, choices: [], usage }];
   }
 
   #chunk(
     index: number,
     text: string,
+    logprobs: CompletionLogprobs | null = null,
     finishReason: CompletionFinishReason | null = null,
   ): Completion {
     return {
@@ -76,7 +91,7 @@ export class CompletionChunkEncoder {
       object: "text_completion",
       created: this.#created,
       model: this.#model,
-      choices: [{ index, text, logprobs: null, finish_reason: finishReason }],
+      choices: [{ index, text, logprobs, finish_reason: finishReason }],
       ...(this.#includeUsage ? { usage: null } : {}),
       system_fingerprint: SYSTEM_FINGERPRINT,
     };
@@ -88,21 +103,4 @@ function finishReasonOf(response: ResponseObject): CompletionFinishReason {
   const reason = response.incomplete_details?.reason;
   if (reason === "content_filter") return "content_filter";
   return reason === "max_output_tokens" || response.max_output_tokens === 0 ? "length" : "stop";
-}
-
-function usageOfAll(responses: readonly ResponseObject[]): ChatUsage {
-  const usages = responses.flatMap((response) => toChatUsage(response.usage) ?? []);
-  const sum = (of: (usage: ChatUsage) => number): number =>
-    usages.reduce((total, usage) => total + of(usage), 0);
-  return {
-    prompt_tokens: sum((usage) => usage.prompt_tokens),
-    completion_tokens: sum((usage) => usage.completion_tokens),
-    total_tokens: sum((usage) => usage.total_tokens),
-    prompt_tokens_details: {
-      cached_tokens: sum((usage) => usage.prompt_tokens_details.cached_tokens),
-    },
-    completion_tokens_details: {
-      reasoning_tokens: sum((usage) => usage.completion_tokens_details.reasoning_tokens),
-    },
-  };
 }

@@ -1,5 +1,5 @@
 /** Sampling and stop fields, shared by Responses and Chat Completions. */
-import { type FieldReader, invalidType } from "./field-reader.ts";
+import { type FieldReader, invalidType, quote } from "./field-reader.ts";
 import { MAX_STOP_STRINGS, checkTextSize } from "./request-limits.ts";
 import type { ResponsesRequest } from "./responses-types.ts";
 
@@ -14,8 +14,13 @@ export type SamplingFields = Pick<
   | "presencePenalty"
   | "seed"
   | "stop"
+  | "logitBias"
 >;
 
+/** More is no preference for tokens but another model. */
+const MAX_LOGIT_BIASES = 1024;
+/** Ten digits are more than any vocabulary has. */
+const TOKEN_ID = /^\d{1,10}$/;
 /** Any larger cutoff than a vocabulary means "off" already. */
 const MAX_TOP_K = 2 ** 31 - 1;
 /** Divides logits; beyond this every repeated token is out anyway. */
@@ -32,7 +37,24 @@ export function parseSampling(body: FieldReader): SamplingFields {
     presencePenalty: body.number("presence_penalty", { min: -2, max: 2 }),
     seed: body.integer("seed", { min: 0, max: Number.MAX_SAFE_INTEGER }),
     stop: parseStop(body),
+    logitBias: parseLogitBias(body),
   };
+}
+
+/** Keys are token ids: whole numbers as strings. */
+function parseLogitBias(body: FieldReader): ReadonlyMap<number, number> {
+  const biases = body.object("logit_bias");
+  if (biases === undefined) return new Map();
+  const keys = Object.keys(body.value("logit_bias") as object);
+  if (keys.length > MAX_LOGIT_BIASES) {
+    throw body.invalid("logit_bias", `has ${keys.length} tokens, at most ${MAX_LOGIT_BIASES}`);
+  }
+  return new Map(
+    keys.map((key) => {
+      if (!TOKEN_ID.test(key)) throw body.invalid("logit_bias", `has no token id: ${quote(key)}`);
+      return [Number(key), biases.number(key, { min: -100, max: 100 }) ?? 0];
+    }),
+  );
 }
 
 function parseRepeatPenalty(body: FieldReader): number | undefined {

@@ -3,10 +3,13 @@ import { invalidRequest } from "./api-error.ts";
 
 export const MAX_INPUT_ITEMS = 4096;
 export const MAX_TOOLS = 512;
-export const MAX_PROMPTS = 128;
+/** Prompts of a completion times the choices for each. */
+export const MAX_RUNS = 128;
 export const MAX_CALL_ID_CHARS = 64;
 export const MAX_TEXT_BYTES = 10 * 1024 * 1024;
 export const MAX_STOP_STRINGS = 4;
+export const MAX_TOP_LOGPROBS = 20;
+export const MAX_CHOICES = 16;
 export const MAX_METADATA_PAIRS = 16;
 export const MAX_METADATA_KEY_CHARS = 64;
 export const MAX_METADATA_VALUE_CHARS = 512;

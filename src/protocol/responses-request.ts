@@ -14,6 +14,7 @@ import {
   MAX_METADATA_KEY_CHARS,
   MAX_METADATA_PAIRS,
   MAX_METADATA_VALUE_CHARS,
+  MAX_TOP_LOGPROBS,
   checkTextSize,
 } from "./request-limits.ts";
 import {
@@ -37,6 +38,7 @@ export function parseResponsesRequest(
   const previousResponseId = body.string("previous_response_id") ?? null;
   const generate = parseGenerate(body, transport);
   const tools = parseTools(body);
+  const include = parseInclude(body);
   const store = body.boolean("store") ?? true;
   const mayBeEmpty = previousResponseId !== null || instructions !== null || !generate;
   return {
@@ -49,7 +51,8 @@ export function parseResponsesRequest(
     parallelToolCalls: body.boolean("parallel_tool_calls") ?? true,
     textFormat: parseTextFormat(body),
     reasoningEffort: parseReasoning(body),
-    includesEncryptedReasoning: parseInclude(body).has(ENCRYPTED_REASONING),
+    includesEncryptedReasoning: include.has(ENCRYPTED_REASONING),
+    topLogprobs: parseTopLogprobs(body, include.has(LOGPROBS)),
     maxOutputTokens:
       body.integer("max_output_tokens", { min: 1, max: Number.MAX_SAFE_INTEGER }) ?? null,
     ...parseSampling(body),
@@ -97,15 +100,13 @@ function refuseUnsupported(body: FieldReader): void {
   if ((body.array("context_management") ?? []).length > 0) {
     throw body.unsupported("context_management", "the server does not compact the context");
   }
-  if ((body.integer("top_logprobs", { min: 0, max: 20 }) ?? 0) > 0) {
-    throw body.unsupported("top_logprobs", "log probabilities are not reported");
-  }
 }
 
 const ENCRYPTED_REASONING = "reasoning.encrypted_content";
+const LOGPROBS = "message.output_text.logprobs";
 const INCLUDE_VALUES: ReadonlySet<unknown> = new Set([
   ENCRYPTED_REASONING,
-  "message.output_text.logprobs",
+  LOGPROBS,
   "message.input_image.image_url",
   "web_search_call.results",
   "web_search_call.action.sources",
@@ -127,6 +128,7 @@ const ECHOED = [
   "safety_identifier",
   "text",
   "tool_choice",
+  "top_logprobs",
   "user",
 ] as const;
 
@@ -151,6 +153,12 @@ function parseInclude(body: FieldReader): ReadonlySet<unknown> {
     throw body.invalid(`include[${index}]`, `has no known value: ${shown}`);
   });
   return new Set(values);
+}
+
+/** Without the include `top_logprobs` is only echoed. */
+function parseTopLogprobs(body: FieldReader, isIncluded: boolean): number | undefined {
+  const numTop = body.integer("top_logprobs", { min: 0, max: MAX_TOP_LOGPROBS }) ?? 0;
+  return isIncluded ? numTop : undefined;
 }
 
 function parseReasoning(body: FieldReader): ReasoningEffort | undefined {

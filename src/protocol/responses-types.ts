@@ -186,6 +186,10 @@ export interface ResponsesRequest {
   readonly presencePenalty: number | undefined;
   readonly seed: number | undefined;
   readonly stop: readonly string[];
+  /** Token id -> what is added to its logit. */
+  readonly logitBias: ReadonlyMap<number, number>;
+  /** How many of the most likely tokens come with each log probability; undefined: none of both. */
+  readonly topLogprobs: number | undefined;
   readonly store: boolean;
   readonly stream: boolean;
   /** false: warmup, nothing is generated. */
@@ -197,6 +201,18 @@ export interface ResponsesRequest {
 
 // --- response --------------------------------------------------------------------------------
 
+export interface RankedToken {
+  readonly token: string;
+  readonly bytes: readonly number[];
+  /** null: the first token of a completion that echoes its prompt. */
+  readonly logprob: number | null;
+}
+
+/** Of a token of the text; the bytes are those that the text has of it. */
+export interface TokenLogprob extends RankedToken {
+  readonly top_logprobs: readonly RankedToken[];
+}
+
 export interface OutputMessage {
   readonly id: string;
   readonly type: "message";
@@ -206,7 +222,7 @@ export interface OutputMessage {
     readonly type: "output_text";
     readonly text: string;
     readonly annotations: readonly never[];
-    readonly logprobs: readonly never[];
+    readonly logprobs: readonly TokenLogprob[];
   }[];
 }
 
@@ -370,7 +386,7 @@ export type ResponseEventBody =
       readonly output_index: number;
       readonly content_index: number;
       readonly delta: string;
-      readonly logprobs: readonly never[];
+      readonly logprobs: readonly TokenLogprob[];
     }
   | {
       readonly type: "response.output_text.done";
@@ -378,7 +394,7 @@ export type ResponseEventBody =
       readonly output_index: number;
       readonly content_index: number;
       readonly text: string;
-      readonly logprobs: readonly never[];
+      readonly logprobs: readonly TokenLogprob[];
     }
   | {
       readonly type: "response.reasoning_text.delta";

@@ -8,6 +8,7 @@ import type {
   ItemStatus,
   OutputItem,
   ResponseEventBody,
+  TokenLogprob,
 } from "../protocol/responses-types.ts";
 import type { OutputEvent } from "../text/text-types.ts";
 import { type OpenCall, openCall } from "./call-items.ts";
@@ -30,6 +31,7 @@ export class OutputItems {
   #nextIndex = 0;
   /** White space that opens no message of its own. */
   #heldText = "";
+  #heldLogprobs: readonly TokenLogprob[] = [];
   #hasDroppedCall = false;
 
   constructor(send: (body: ResponseEventBody) => void, { tools, reasoning }: OutputOptions) {
@@ -51,7 +53,7 @@ export class OutputItems {
     for (const event of events) {
       switch (event.type) {
         case "text":
-          this.#pushMessage(event.delta);
+          this.#pushMessage(event.delta, event.logprobs);
           break;
         case "call_cut":
           this.#hasDroppedCall = true;
@@ -79,21 +81,23 @@ export class OutputItems {
     const isOpen = this.#text !== undefined || this.#call !== undefined;
     const isEmpty = this.#items.length === 0 && !isOpen && !this.#hasDroppedCall;
     if (isEmpty && (this.#heldText !== "" || status === "completed")) {
-      this.#openMessage().push(this.#heldText);
+      this.#openMessage().push(this.#heldText, this.#heldLogprobs);
     }
     this.#closeOpen(status);
   }
 
-  #pushMessage(delta: string): void {
+  #pushMessage(delta: string, added: readonly TokenLogprob[] = []): void {
     if (this.#text instanceof OpenMessage) {
-      this.#text.push(delta);
+      this.#text.push(delta, added);
       return;
     }
-    this.#heldText += delta;
-    if (this.#heldText.trim() === "") return;
-    const text = this.#heldText;
+    const text = this.#heldText + delta;
+    const logprobs = [...this.#heldLogprobs, ...added];
+    this.#heldText = text;
+    this.#heldLogprobs = logprobs;
+    if (text.trim() === "") return;
     this.#closeOpen("completed");
-    this.#openMessage().push(text);
+    this.#openMessage().push(text, logprobs);
   }
 
   #pushReasoning(delta: string): void {
@@ -110,6 +114,7 @@ export class OutputItems {
     this.#text = undefined;
     this.#call = undefined;
     this.#heldText = "";
+    this.#heldLogprobs = [];
   }
 
   #openMessage(): OpenText {

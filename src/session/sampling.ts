@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { TurnRequest } from "../engine/endpoint.ts";
+import { invalidRequest } from "../protocol/api-error.ts";
 import type { ResponsesRequest } from "../protocol/responses-types.ts";
 import type { TextModel } from "../text/text-types.ts";
 
@@ -17,6 +18,23 @@ export function samplingOptions(
     frequencyPenalty: request.frequencyPenalty ?? 0,
     presencePenalty: request.presencePenalty ?? 0,
     seed: request.seed ?? randomSeed(),
+    ...(request.logitBias.size > 0 && { logitBias: biasArrays(request.logitBias) }),
+  };
+}
+
+/** @throws {ApiError} for a token that the model does not have */
+export function checkLogitBias({ logitBias }: Pick<ResponsesRequest, "logitBias">, vocab: number) {
+  const unknown = [...logitBias.keys()].find((id) => id >= vocab);
+  if (unknown === undefined) return;
+  const field = `logit_bias.${unknown}`;
+  const message = `${field} is no token, this model has the token ids 0 to ${vocab - 1}`;
+  throw invalidRequest("invalid_value", message, field);
+}
+
+function biasArrays(logitBias: ReadonlyMap<number, number>) {
+  return {
+    tokens: Int32Array.from(logitBias.keys()),
+    values: Float64Array.from(logitBias.values()),
   };
 }
 

@@ -28,6 +28,7 @@ import type { ReasoningForm } from "./reasoning-items.ts";
 import type { Echo } from "./response-object.ts";
 import { runTurn } from "./run-turn.ts";
 import { runWarmup } from "./run-warmup.ts";
+import { checkLogitBias } from "./sampling.ts";
 import { SealedTexts } from "./sealed-texts.ts";
 import type {
   CompletionTurn,
@@ -118,8 +119,13 @@ class Session implements SessionService {
     return turn.prompt.tokens.length;
   }
 
-  async prepareCompletion({ prompt, request, echo }: CompletionTurn): Promise<RunResponse> {
+  async prepareCompletion(completion: CompletionTurn): Promise<readonly RunResponse[]> {
+    const { prompt, request, seeds, echo } = completion;
     const { metrics, textModel, endpoint, clock } = this.#options;
+    checkLogitBias(request, endpoint.info.vocab);
+    const logprobScope = echo ? ("prompt" as const) : ("output" as const);
+    // The engine gives the prompt's text back together with its log probabilities.
+    const repeatsText = echo && request.topLogprobs === undefined;
     const prepared = {
       request,
       head: {
@@ -132,18 +138,20 @@ class Session implements SessionService {
       prompt: await rawPrompt(prompt, textModel, endpoint.info.vocab),
       parent: undefined,
       continuesText: true,
-      ...(echo && { leadingText: promptText(prompt, textModel) }),
+      logprobScope,
+      ...(repeatsText && { leadingText: promptText(prompt, textModel) }),
       isContinuable: false,
     };
     const dependencies = this.#dependencies(undefined);
     const tooLong = contextError(prepared, dependencies);
     if (tooLong) throw tooLong;
-    return async (context, emit, signal) => {
+    return seeds.map((seed) => async (context, emit, signal) => {
       metrics.recordReceived(context.transport, context.receivedBytes);
-      const planned: Turn = { ...prepared, responseId: randomId("resp"), context };
+      const responseId = randomId("resp");
+      const planned: Turn = { ...prepared, request: { ...request, seed }, responseId, context };
       const turn = await this.#grammars.addTo(planned, undefined);
       return (await runTurn(turn, dependencies, emit, signal)).response;
-    };
+    });
   }
 
   async close(): Promise<void> {
@@ -174,6 +182,7 @@ class Session implements SessionService {
       const message = `the model "${this.modelId}" has no chat template: only /v1/completions works`;
       throw invalidRequest("unsupported_parameter", message, "model");
     }
+    checkLogitBias(received, this.#options.endpoint.info.vocab);
     const chain = this.#resolveParent(received, context);
     const parent = chain && isLane(chain) ? chain : undefined;
     const request = configuredRequest(received, chain?.items ?? []);
@@ -198,6 +207,7 @@ class Session implements SessionService {
       prompt,
       parent,
       continuesText: false,
+      logprobScope: "text",
       isContinuable: context.connection !== undefined || request.store,
     };
     return { turn, dependencies: this.#dependencies(prompts.template) };

@@ -42,8 +42,10 @@ export type RunResponse = (
 /** One prompt of a completion request. */
 export interface CompletionTurn {
   readonly prompt: CompletionPrompt;
-  /** Its input is not looked at. */
+  /** Its input and its seed are not looked at. */
   readonly request: ResponsesRequest;
+  /** One for each choice that is wanted; undefined: any. */
+  readonly seeds: readonly (number | undefined)[];
   /** The output begins with the prompt's own text. */
   readonly echo: boolean;
 }
@@ -69,9 +71,10 @@ export interface SessionService {
   /** Tokens of the prompt that `createResponse` would run. @throws {ApiError} */
   countInputTokens(request: ResponsesRequest, context: TurnContext): Promise<number>;
   /**
-   * Encodes a raw prompt and returns what continues it: no template, no tools, no parent, and nothing
-   * can continue from the response. @throws {ApiError} for a prompt that cannot be continued
+   * Encodes a raw prompt and returns what continues it, one run a choice: no template, no tools, no
+   * parent, and nothing can continue from the responses.
+   * @throws {ApiError} for a prompt that cannot be continued
    */
-  prepareCompletion(completion: CompletionTurn): Promise<RunResponse>;
+  prepareCompletion(completion: CompletionTurn): Promise<readonly RunResponse[]>;
   close(): Promise<void>;
 }

@@ -8,10 +8,11 @@ import type {
   OutputItem,
   OutputMessage,
   ResponseEventBody,
+  TokenLogprob,
 } from "../protocol/responses-types.ts";
 
 export interface OpenText {
-  push(delta: string): void;
+  push(delta: string, logprobs?: readonly TokenLogprob[]): void;
   close(status: ItemStatus): OutputItem;
 }
 
@@ -28,37 +29,46 @@ export class OpenMessage implements OpenText {
   readonly #send: Send;
   readonly #place: PartPlace;
   #text = "";
+  readonly #logprobs: TokenLogprob[] = [];
 
   constructor(send: Send, outputIndex: number) {
     this.#send = send;
     this.#place = { item_id: randomId("msg"), output_index: outputIndex, content_index: 0 };
     const item: OutputMessage = { ...this.#item("in_progress"), content: [] };
     this.#send({ type: "response.output_item.added", output_index: outputIndex, item });
-    this.#send({ type: "response.content_part.added", ...this.#place, part: messagePart("") });
+    this.#send({ type: "response.content_part.added", ...this.#place, part: messagePart("", []) });
   }
 
-  push(delta: string): void {
-    if (delta === "") return;
+  push(delta: string, logprobs: readonly TokenLogprob[] = []): void {
+    if (delta === "" && logprobs.length === 0) return;
     this.#text += delta;
-    this.#send({ type: "response.output_text.delta", ...this.#place, delta, logprobs: [] });
+    this.#logprobs.push(...logprobs);
+    this.#send({ type: "response.output_text.delta", ...this.#place, delta, logprobs });
   }
 
   close(status: ItemStatus): OutputMessage {
     const item = this.#item(status);
-    const text = this.#text;
+    const part = this.#part();
+    const { text, logprobs } = part;
     const { output_index } = this.#place;
-    this.#send({ type: "response.output_text.done", ...this.#place, text, logprobs: [] });
-    this.#send({ type: "response.content_part.done", ...this.#place, part: messagePart(text) });
+    this.#send({ type: "response.output_text.done", ...this.#place, text, logprobs });
+    this.#send({ type: "response.content_part.done", ...this.#place, part });
     this.#send({ type: "response.output_item.done", output_index, item });
     return item;
   }
 
   #item(status: ItemStatus): OutputMessage {
     const id = this.#place.item_id;
-    return { id, type: "message", role: "assistant", status, content: [messagePart(this.#text)] };
+    return { id, type: "message", role: "assistant", status, content: [this.#part()] };
+  }
+
+  #part(): MessagePart {
+    return messagePart(this.#text, [...this.#logprobs]);
   }
 }
 
-function messagePart(text: string): OutputMessage["content"][number] {
-  return { type: "output_text", text, annotations: [], logprobs: [] };
+type MessagePart = OutputMessage["content"][number];
+
+function messagePart(text: string, logprobs: readonly TokenLogprob[]): MessagePart {
+  return { type: "output_text", text, annotations: [], logprobs };
 }

@@ -1,6 +1,6 @@
 /** A validated request with its prompt: what runs on the engine, and the wiring it runs with. */
 import type { Clock } from "../base/clock.ts";
-import type { EngineEndpoint } from "../engine/endpoint.ts";
+import type { EngineEndpoint, TurnLogprobs } from "../engine/endpoint.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type {
   ContextItem,
@@ -55,6 +55,8 @@ export interface Turn {
   readonly continuesText: boolean;
   /** What the output must match, as JSON; undefined: anything. */
   readonly grammar?: string;
+  /** Of which tokens log probabilities are told, where the request wants any. */
+  readonly logprobScope: TurnLogprobs["scope"];
   /** Stands in front of the output. */
   readonly leadingText?: string;
   /** The sequence is worth keeping: somebody can continue from this response. */
@@ -72,6 +74,7 @@ export function engineOptions(turn: Turn, dependencies: TurnDependencies): TurnO
   const room = dependencies.endpoint.info.context - turn.prompt.tokens.length;
   const { template } = dependencies;
   const outputFormat = template && outputFormatOf(turn, template);
+  const { topLogprobs: numTop } = request;
   return {
     tenantSalt: turn.context.tenant,
     sampling: samplingOptions(request, dependencies.textModel.samplingDefaults),
@@ -79,6 +82,7 @@ export function engineOptions(turn: Turn, dependencies: TurnDependencies): TurnO
     stop: request.stop,
     continuesText: turn.continuesText,
     ...(outputFormat !== undefined && { outputFormat }),
+    ...(numTop !== undefined && { logprobs: { numTop, scope: turn.logprobScope } }),
     ...(turn.grammar !== undefined && { grammar: turn.grammar }),
     // A grammar ends the output behind its one call by itself.
     stopAfterCall: !request.parallelToolCalls && turn.grammar === undefined,

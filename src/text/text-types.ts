@@ -100,9 +100,34 @@ export interface Tokenizer {
   compileGrammar(spec: string): NativeGrammar;
 }
 
+/** A token, and how likely the model had it. Names of fields are the wire's: it goes there as it is. */
+export interface RankedToken {
+  /** Its text; `bytes:\\xf0\\x9f` when that is no whole characters, the spelling of a control token. */
+  readonly token: string;
+  readonly bytes: readonly number[];
+  /** null: the first token of a prompt, in front of which there is nothing. */
+  readonly logprob: number | null;
+}
+
+/** A token of the text; `bytes` are those that the text has of it. */
+export interface TokenLogprob extends RankedToken {
+  readonly top_logprobs: readonly RankedToken[];
+}
+
+/** What the engine says of a token: its log probability, and the most likely ones in its place. */
+export interface TokenScore {
+  readonly logprob: number | null;
+  readonly top: readonly { readonly id: number; readonly logprob: number }[];
+}
+
 /** Parsed model output, in order. Concatenated deltas do not depend on how tokens were grouped. */
 export type OutputEvent =
-  | { readonly type: "text"; readonly delta: string }
+  /** `logprobs`: of the tokens that the delta completes, where the tokens came with scores. */
+  | {
+      readonly type: "text";
+      readonly delta: string;
+      readonly logprobs?: readonly TokenLogprob[];
+    }
   | { readonly type: "reasoning"; readonly delta: string }
   | { readonly type: "call_start"; readonly name: string }
   | { readonly type: "call_arguments"; readonly delta: string }
@@ -117,6 +142,8 @@ export interface OutputDecoderOptions {
   readonly continuesText?: boolean;
   /** undefined: everything is text. */
   readonly format?: OutputFormat;
+  /** Tokens without text have log probabilities too: one entry a token, where no stop string cuts. */
+  readonly reportsEveryToken?: boolean;
 }
 
 /**
@@ -124,7 +151,8 @@ export interface OutputDecoderOptions {
  * markers. After `stopped` is true every further push is ignored.
  */
 export interface OutputDecoder {
-  push(ids: Int32Array): readonly OutputEvent[];
+  /** @param scores one a token: the text comes with log probabilities */
+  push(ids: Int32Array, scores?: readonly TokenScore[]): readonly OutputEvent[];
   /** Flushes what is held back; an open call that is not complete yields no `call_end`. */
   finish(wasCut?: boolean): readonly OutputEvent[];
   /** A stop string was met. */

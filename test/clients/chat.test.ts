@@ -33,6 +33,92 @@ describe.each([FRANCE, ITALY])("$question", ({ question, answer }) => {
   });
 });
 
+test("log probabilities spell the answer, streamed as whole", async () => {
+  const request = { ...chat(FRANCE.question), logprobs: true, top_logprobs: 2 };
+  const whole = (await sdk.client.chat.completions.create(request)).choices[0]?.logprobs;
+  const bytes = (whole?.content ?? []).flatMap((entry) => entry.bytes ?? []);
+  expect(Buffer.from(bytes).toString()).toBe(FRANCE.answer);
+  for (const { token, logprob, top_logprobs } of whole?.content ?? []) {
+    expect(logprob).toBeLessThanOrEqual(0);
+    expect(top_logprobs[0]).toMatchObject({ token, logprob }); // greedy: the most likely one
+    expect(top_logprobs).toHaveLength(2);
+  }
+  const stream = sdk.client.chat.completions.stream(request);
+  const streamed = (await stream.finalChatCompletion()).choices[0]?.logprobs;
+  expect(streamed?.content).toEqual(whole?.content);
+});
+
+test("choices share their prompt, differ by seed, and come again with it", async () => {
+  const long = `${"The boats were small and the sea was calm. ".repeat(8)}Write a line about it.`;
+  const request = { ...chat(long), temperature: 1, seed: 3, n: 3, max_completion_tokens: 12 };
+  const prefillTokens = () => sdk.metric("warmloop_prefill_tokens_total");
+  const first = await sdk.client.chat.completions.create(request);
+  const contents = first.choices.map(({ message }) => message.content);
+  expect(new Set(contents).size).toBe(3);
+  const prompt = first.usage?.prompt_tokens ?? 0;
+  expect(first.usage?.total_tokens).toBe(prompt + (first.usage?.completion_tokens ?? 0));
+  expect(await prefillTokens()).toBeLessThan(2 * prompt);
+  const again = await sdk.client.chat.completions.stream(request).finalChatCompletion();
+  expect(again.choices.map(({ message }) => message.content)).toEqual(contents);
+  const alone = { ...request, seed: 5, n: 1 };
+  const third = await sdk.client.chat.completions.create(alone);
+  expect(third.choices[0]?.message.content).toBe(contents[2]);
+});
+
+test("greedy choices are equal; a bias changes them", async () => {
+  const request = { ...chat(FRANCE.question), n: 2, logprobs: true };
+  const { choices } = await sdk.client.chat.completions.create(request);
+  expect(choices.map(({ message }) => message.content)).toEqual([FRANCE.answer, FRANCE.answer]);
+  const ids = await Promise.all(
+    Array.from({ length: 4 }, async (_, id) => [id, await biased({ [500 + id]: 100 })] as const),
+  );
+  expect(new Set(ids.map(([, text]) => text)).size).toBe(4);
+});
+
+/** The one token that an answer then has. */
+async function biased(logit_bias: Record<string, number>): Promise<string> {
+  const request = { ...chat(FRANCE.question), logit_bias, max_completion_tokens: 1 };
+  const completion = await sdk.client.chat.completions.create(request);
+  return completion.choices[0]?.message.content ?? "";
+}
+
+test("runTools calls the function and ends with the answer", async () => {
+  const cities: string[] = [];
+  const runner = sdk.client.chat.completions.runTools({
+    ...chat("Use the tool to look the weather of Oslo up."),
+    max_completion_tokens: 40,
+    tool_choice: { type: "function", function: { name: "get_weather" } },
+    tools: [
+      {
+        type: "function",
+        function: {
+          name: "get_weather",
+          description: "Weather of a city",
+          strict: true,
+          parameters: {
+            type: "object",
+            properties: { city: { enum: ["Oslo", "Rome"] } },
+            required: ["city"],
+            additionalProperties: false,
+          },
+          parse: (text: string) => JSON.parse(text) as { readonly city: string },
+          function: ({ city }: { readonly city: string }) => {
+            cities.push(city);
+            return "4 C, rain";
+          },
+        },
+      },
+    ],
+  });
+  await runner.done();
+  expect(cities).toHaveLength(1);
+  expect(runner.messages.map(({ role }) => role).slice(0, 3)).toEqual([
+    "user",
+    "assistant",
+    "tool",
+  ]);
+});
+
 test("the token cap is kept and reported", async () => {
   const completion = await sdk.client.chat.completions.create({
     ...chat("Count upwards from one, in words."),

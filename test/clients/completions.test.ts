@@ -66,6 +66,66 @@ test("several prompts give what each gives alone, as text and as token ids", asy
   expect(listed.choices[1]?.text).toBe(single?.choices[0]?.text);
 });
 
+test("a prompt is scored: log probabilities of its tokens, as text and as token ids", async () => {
+  const request = { ...greedy(), max_tokens: 0, echo: true, logprobs: 2 };
+  const scored = await sdk.client.completions.create(request);
+  const [choice] = scored.choices;
+  const { tokens = [], token_logprobs: own = [], top_logprobs: top = [] } = choice?.logprobs ?? {};
+  expect(choice?.text).toBe(PROMPT);
+  expect(tokens.join("")).toBe(PROMPT);
+  expect(choice?.logprobs?.text_offset).toEqual(
+    tokens.map((_, index) => tokens.slice(0, index).join("").length),
+  );
+  expect([own[0], top[0]]).toEqual([null, null]);
+  for (const [index, token] of tokens.entries()) {
+    if (index > 0) expect(top[index]).toHaveProperty([token], own[index]);
+  }
+  expect(scored.usage).toMatchObject({ prompt_tokens: tokens.length, completion_tokens: 0 });
+  const ids = [504, 3575, 282];
+  const other = await sdk.client.completions.create({ ...request, prompt: ids });
+  expect(other.choices[0]?.logprobs?.tokens).toHaveLength(ids.length);
+});
+
+test("what is scored is what was generated, bit for bit; every token has its entry", async () => {
+  const generated = await sdk.client.completions.create({ ...greedy(), logprobs: 0 });
+  const [choice] = generated.choices;
+  const tokens = choice?.logprobs?.tokens ?? [];
+  expect(tokens).toHaveLength(8);
+  expect(tokens.join("")).toBe(choice?.text);
+  const text = `${PROMPT}${choice?.text}`;
+  const request = { ...greedy(), prompt: text, max_tokens: 0, echo: true, logprobs: 0 };
+  const scored = (await sdk.client.completions.create(request)).choices[0]?.logprobs;
+  if (scored?.tokens?.slice(-8).join("") !== choice?.text) throw new Error("other tokens");
+  expect(scored?.token_logprobs?.slice(-8)).toEqual(choice?.logprobs?.token_logprobs);
+});
+
+test("log probabilities of a stream join to those of the whole answer", async () => {
+  const request = { ...greedy(), logprobs: 3, echo: true };
+  const whole = (await sdk.client.completions.create(request)).choices[0]?.logprobs;
+  const streamed: { tokens: string[]; offsets: number[] } = { tokens: [], offsets: [] };
+  for await (const chunk of await sdk.client.completions.create({ ...request, stream: true })) {
+    streamed.tokens.push(...(chunk.choices[0]?.logprobs?.tokens ?? []));
+    streamed.offsets.push(...(chunk.choices[0]?.logprobs?.text_offset ?? []));
+  }
+  expect(streamed).toEqual({ tokens: whole?.tokens, offsets: whole?.text_offset });
+});
+
+test("choices of several prompts are streamed by index, reproducible and different", async () => {
+  const request = { ...greedy(), prompt: [PROMPT, "One, two,"], n: 2, temperature: 1, seed: 5 };
+  const whole = await sdk.client.completions.create(request);
+  const texts = whole.choices.map(({ text }) => text);
+  expect(texts[0]).not.toBe(texts[1]);
+  const streamed = texts.map(() => "");
+  for await (const { choices } of await sdk.client.completions.create({
+    ...request,
+    stream: true,
+  })) {
+    for (const { index, text } of choices) streamed[index] += text;
+  }
+  expect(streamed).toEqual(texts);
+  expect(whole.usage?.completion_tokens).toBe(32);
+});
+
 test("special tokens in a text are text, unless asked for", async () => {
   const count = async (fields: object) => {
     const request = { ...greedy(), prompt: "<|im_start|>", max_tokens: 1, ...fields };
@@ -82,7 +142,7 @@ test("errors arrive as the SDK's own classes", async () => {
     code: "invalid_value",
     param: "prompt[1]",
   });
-  await expect(ask({ logprobs: 2 })).rejects.toMatchObject({ code: "unsupported_parameter" });
+  await expect(ask({ suffix: "." })).rejects.toMatchObject({ code: "unsupported_parameter" });
   await expect(ask({ prompt: "word ".repeat(20_000), stream: true })).rejects.toMatchObject({
     code: "context_length_exceeded",
   });

@@ -18,6 +18,30 @@ test("the model is listed", async () => {
   expect((await sdk.client.models.retrieve(sdk.model)).id).toBe(sdk.model);
 });
 
+test("log probabilities spell the answer, in the events and in the response", async () => {
+  const request = {
+    model: sdk.model,
+    input: FRANCE.question,
+    ...greedy,
+    include: ["message.output_text.logprobs" as const],
+    top_logprobs: 1,
+  };
+  const events = [];
+  for await (const event of await sdk.client.responses.create({ ...request, stream: true })) {
+    events.push(event);
+  }
+  const streamed = events.flatMap((event) =>
+    event.type === "response.output_text.delta" ? event.logprobs : [],
+  );
+  const { output, top_logprobs } = await sdk.client.responses.create(request);
+  const [part] = output.flatMap((item) => (item.type === "message" ? item.content : []));
+  const logprobs = part?.type === "output_text" ? (part.logprobs ?? []) : [];
+  expect(streamed).toEqual(logprobs);
+  expect(Buffer.from(logprobs.flatMap(({ bytes }) => bytes)).toString()).toBe(FRANCE.answer);
+  expect(logprobs.every((entry) => entry.top_logprobs.length === 1)).toBe(true);
+  expect(top_logprobs).toBe(1);
+});
+
 describe.each([FRANCE, ITALY])("$question", ({ question, answer }) => {
   test("as JSON", async () => {
     const response = await sdk.client.responses.create({

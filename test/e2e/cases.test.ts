@@ -18,7 +18,6 @@ const SPECULATION = "speculative decoding is not built yet";
  * EK-07 holds for now because its requests are refused.)
  */
 const NOT_YET: Readonly<Record<string, string>> = {
-  "API-10": "log probabilities are not reported yet",
   "STR-08": "the default model ends this answer after 5 tokens (llama.cpp too), the case wants 20",
   "EK-08": SPECULATION,
   "EK-09": SPECULATION,

@@ -3,13 +3,13 @@
  * no call and what came behind it.
  */
 
-import type { OutputEvent } from "../text-types.ts";
 import type { CallReader } from "./call-reader.ts";
 import { type BlockSyntax, callStart } from "./call-syntax.ts";
 import { JsonCall } from "./json-call.ts";
 import { LiteralCall } from "./literal-call.ts";
 import { NamedCall } from "./named-call.ts";
 import type { OfferedTool } from "./output-format.ts";
+import type { ParsedEvent } from "./parsed-event.ts";
 import { longestPartialSuffix } from "./stop-matcher.ts";
 import { TaggedCall } from "./tagged-call.ts";
 
@@ -26,7 +26,7 @@ type Mode =
 export class CallBlock {
   readonly #syntax: BlockSyntax;
   readonly #tools: ReadonlyMap<string, OfferedTool>;
-  readonly #emit: (event: OutputEvent) => void;
+  readonly #emit: (event: ParsedEvent) => void;
   #mode: Mode = "head";
   #pending = "";
   #call: CallReader | undefined;
@@ -43,7 +43,7 @@ export class CallBlock {
     syntax: BlockSyntax,
     tools: ReadonlyMap<string, OfferedTool>,
     opening: string,
-    emit: (event: OutputEvent) => void,
+    emit: (event: ParsedEvent) => void,
   ) {
     this.#syntax = syntax;
     this.#tools = tools;

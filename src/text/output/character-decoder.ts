@@ -3,14 +3,21 @@
  * answer that was cut, are left out: a client could not tell U+FFFD from what the model wrote. For the
  * few tokens that hold a part of a character; whole ones never come here.
  */
+export interface DecodedBytes {
+  readonly text: string;
+  /** Of the oldest bytes that had not been decided: whether they are a part of the text. */
+  readonly kept: readonly boolean[];
+}
+
 export class CharacterDecoder {
   // Keeps U+FEFF: it is text like any other here.
   readonly #utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   /** The beginning of a character. */
   #held: readonly number[] = [];
 
-  push(bytes: Uint8Array): string {
+  push(bytes: Uint8Array): DecodedBytes {
     const all = [...this.#held, ...bytes];
+    const kept: boolean[] = [];
     let text = "";
     let at = 0;
     while (at < all.length) {
@@ -19,9 +26,10 @@ export class CharacterDecoder {
       const decoded = this.#decode(character);
       text += decoded ?? "";
       at += decoded === undefined ? 1 : character.length;
+      while (kept.length < at) kept.push(decoded !== undefined);
     }
     this.#held = all.slice(at);
-    return text;
+    return { text, kept };
   }
 
   /** Forgets an unfinished character. */

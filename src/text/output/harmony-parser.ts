@@ -5,9 +5,9 @@
  * first header. Markers never come out; a message to an unknown function comes out as text.
  */
 
-import type { OutputEvent } from "../text-types.ts";
 import { JsonScanner } from "./json-scanner.ts";
 import type { OfferedTool } from "./output-format.ts";
+import type { ParsedEvent } from "./parsed-event.ts";
 import { longestPartialSuffix } from "./stop-matcher.ts";
 
 const MESSAGE = "<|message|>";
@@ -35,15 +35,17 @@ type Body =
 
 export class HarmonyParser {
   readonly #names: ReadonlySet<string>;
-  readonly #emit: (event: OutputEvent) => void;
+  readonly #emit: (event: ParsedEvent) => void;
   #mode: "header" | "body" = "header";
   #body: Body = "text";
   #pending = "";
+  /** Characters of all text so far; what is pending is their end. */
+  #numPushed = 0;
   #isFirst = true;
   #name = "";
   #arguments: JsonScanner | undefined;
 
-  constructor(tools: readonly OfferedTool[], emit: (event: OutputEvent) => void) {
+  constructor(tools: readonly OfferedTool[], emit: (event: ParsedEvent) => void) {
     this.#names = new Set(tools.map(({ name }) => name));
     this.#emit = emit;
   }
@@ -54,6 +56,7 @@ export class HarmonyParser {
 
   push(text: string): void {
     this.#pending += text;
+    this.#numPushed += text.length;
     let hasAdvanced = true;
     while (hasAdvanced) {
       hasAdvanced = this.#mode === "header" ? this.#advanceHeader() : this.#advanceBody();
@@ -61,8 +64,8 @@ export class HarmonyParser {
   }
 
   finish(): void {
-    if (this.#mode === "body") this.#pushBody(this.#pending);
-    else if (this.#isFirst && !this.#pending.includes("<|")) this.#emitText(this.#pending);
+    if (this.#mode === "body") this.#pushBody(this.#pending, 0);
+    else if (this.#isFirst && !this.#pending.includes("<|")) this.#emitText(this.#pending, 0);
     this.#pending = "";
   }
 
@@ -102,12 +105,12 @@ export class HarmonyParser {
     const found = ends.filter((at) => at >= 0);
     if (found.length === 0) {
       const length = this.#pending.length - longestPartialSuffix(this.#pending, HARMONY_MARKERS);
-      this.#pushBody(this.#pending.slice(0, length));
+      this.#pushBody(this.#pending.slice(0, length), this.#pending.length - length);
       this.#pending = this.#pending.slice(length);
       return false;
     }
     const at = Math.min(...found);
-    this.#pushBody(this.#pending.slice(0, at));
+    this.#pushBody(this.#pending.slice(0, at), this.#pending.length - at);
     const marker = HARMONY_MARKERS[ends.indexOf(at)] as string;
     // A channel names itself behind its marker: it is a part of the next header.
     this.#pending = this.#pending.slice(marker === CHANNEL ? at : at + marker.length);
@@ -115,38 +118,39 @@ export class HarmonyParser {
     return true;
   }
 
-  #pushBody(text: string): void {
+  /** @param numBehind characters that came behind the text so far */
+  #pushBody(text: string, numBehind: number): void {
     if (text === "") return;
     switch (this.#body) {
       case "call":
-        this.#pushArguments(text);
+        this.#pushArguments(text, numBehind);
         break;
       case "thinking":
         this.#emit({ type: "reasoning", delta: text });
         break;
       case "tail":
-        this.#pushTail(text);
+        this.#pushTail(text, numBehind);
         break;
       case "text":
-        this.#emitText(text);
+        this.#emitText(text, numBehind);
     }
   }
 
-  #pushTail(text: string): void {
+  #pushTail(text: string, numBehind: number): void {
     const rest = text.trimStart();
     if (rest === "") return;
     this.#body = "text";
-    this.#emitText(rest);
+    this.#emitText(rest, numBehind);
   }
 
   /** Up to the end of the JSON object; what stands behind it is no call's. */
-  #pushArguments(text: string): void {
+  #pushArguments(text: string, numBehind: number): void {
     const rest = this.#arguments === undefined ? text.trimStart() : text;
     if (rest === "") return;
     if (this.#arguments === undefined) {
       if (!rest.startsWith("{")) {
         this.#body = "text";
-        this.#emitText(rest);
+        this.#emitText(rest, numBehind);
         return;
       }
       this.#arguments = new JsonScanner();
@@ -157,7 +161,7 @@ export class HarmonyParser {
     if (this.#arguments.state !== "end") return;
     this.#emit({ type: "call_end" });
     this.#body = "tail";
-    this.#pushTail(rest.slice(end));
+    this.#pushTail(rest.slice(end), numBehind);
   }
 
   /** How much of the text belongs to the arguments; a broken call keeps all of it. */
@@ -170,8 +174,9 @@ export class HarmonyParser {
     return text.length;
   }
 
-  #emitText(delta: string): void {
-    if (delta !== "") this.#emit({ type: "text", delta });
+  #emitText(delta: string, numBehind: number): void {
+    if (delta === "") return;
+    this.#emit({ type: "text", delta, end: this.#numPushed - numBehind });
   }
 }
 

@@ -8,11 +8,11 @@
  * thinking and its neighbours is dropped: rendering puts it back.
  */
 
-import type { OutputEvent } from "../text-types.ts";
 import { CallBlock } from "./call-block.ts";
 import { CALL_FORMATS } from "./call-formats.ts";
 import type { BlockSyntax } from "./call-syntax.ts";
 import type { OfferedTool, OutputFormat } from "./output-format.ts";
+import type { ParsedEvent } from "./parsed-event.ts";
 import { longestPartialSuffix } from "./stop-matcher.ts";
 import { type ThinkingMarkers, thinkingMarkers } from "./thinking-formats.ts";
 
@@ -28,13 +28,15 @@ const JSON_START = /^(?:[[{"\-\d]|(?:true|false|null)(?![\p{L}\p{N}]))/u;
 const JSON_WORDS = ["true", "false", "null"];
 
 export class MarkedParser {
-  readonly #emit: (event: OutputEvent) => void;
+  readonly #emit: (event: ParsedEvent) => void;
   readonly #blocks: readonly BlockSyntax[];
   readonly #tools: ReadonlyMap<string, OfferedTool>;
   readonly #thinking: ThinkingMarkers | undefined;
   #mode: Mode = "text";
   /** Text that is not decided yet. */
   #pending = "";
+  /** Characters of all text so far; what is pending is their end. */
+  #numPushed = 0;
   #calls: CallBlock | undefined;
   /** A marker opened the block of calls. */
   #isMarked = false;
@@ -46,7 +48,7 @@ export class MarkedParser {
   #canThink: boolean;
   #hasThought = false;
 
-  constructor({ calls, thinking }: OutputFormat, emit: (event: OutputEvent) => void) {
+  constructor({ calls, thinking }: OutputFormat, emit: (event: ParsedEvent) => void) {
     this.#emit = emit;
     this.#tools = new Map(calls?.tools.map((tool) => [tool.name, tool]));
     this.#blocks = calls && calls.format !== "harmony" ? CALL_FORMATS[calls.format].blocks : [];
@@ -62,6 +64,7 @@ export class MarkedParser {
 
   push(text: string): void {
     this.#pending += text;
+    this.#numPushed += text.length;
     let hasAdvanced = true;
     while (hasAdvanced) hasAdvanced = this.#advance();
   }
@@ -75,7 +78,7 @@ export class MarkedParser {
         this.#finishCalls(wasCut);
         break;
       default:
-        this.#emitText(this.#dropsSpace ? this.#pending.trimStart() : this.#pending);
+        this.#emitText(this.#dropsSpace ? this.#pending.trimStart() : this.#pending, 0);
     }
     this.#pending = "";
   }
@@ -125,8 +128,8 @@ export class MarkedParser {
         : at;
     const sure = this.#pending.slice(0, end);
     const text = markers.length === 0 ? sure : sure.trimEnd();
-    this.#emitText(text);
     this.#pending = this.#pending.slice(text.length);
+    this.#emitText(text, this.#pending.length);
     if (marker === undefined) return false;
     const markerEnd = end - text.length + marker.length;
     const block = this.#blocks.find(
@@ -221,7 +224,7 @@ export class MarkedParser {
     }
     if (block.isRejected) {
       this.#isAtStart = false;
-      this.#emitText(block.rejectedMarkers);
+      this.#emitText(block.rejectedMarkers, block.rest.length);
     }
     this.#pending = block.rest;
     return true;
@@ -231,14 +234,15 @@ export class MarkedParser {
   #finishCalls(wasCut: boolean): void {
     const rest = this.#calls?.finish() ?? "";
     if (wasCut && this.#isMarked && rest !== "") this.#emit({ type: "call_cut" });
-    else this.#emitText(rest);
+    else this.#emitText(rest, 0);
   }
 
-  #emitText(delta: string): void {
+  /** @param numBehind characters that came behind it so far */
+  #emitText(delta: string, numBehind: number): void {
     if (delta === "") return;
     this.#isAtStart = false;
     this.#dropsSpace = false;
-    this.#emit({ type: "text", delta });
+    this.#emit({ type: "text", delta, end: this.#numPushed - numBehind });
   }
 
   #emitThinking(delta: string): void {

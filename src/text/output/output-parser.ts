@@ -1,10 +1,10 @@
 /** Text of a model in, text, thinking and calls out; by the format that the model's family writes. */
 
-import type { OutputEvent } from "../text-types.ts";
 import { CALL_FORMATS } from "./call-formats.ts";
 import { HARMONY_MARKERS, HarmonyParser } from "./harmony-parser.ts";
 import { MarkedParser } from "./marked-parser.ts";
 import type { OutputFormat } from "./output-format.ts";
+import type { ParsedEvent } from "./parsed-event.ts";
 import { thinkingMarkers } from "./thinking-formats.ts";
 
 /** Its events, joined, do not depend on how the text was cut into pieces. */
@@ -19,7 +19,7 @@ export interface OutputParser {
 /** undefined: all output is text. */
 export function createOutputParser(
   format: OutputFormat,
-  emit: (event: OutputEvent) => void,
+  emit: (event: ParsedEvent) => void,
 ): OutputParser | undefined {
   if (isHarmony(format)) {
     return new HarmonyParser(format.calls?.tools ?? [], emit);

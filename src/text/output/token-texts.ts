@@ -3,7 +3,7 @@
  * only tokens that hold a part of a character go through a UTF-8 decoder.
  */
 
-import type { Tokenizer } from "../text-types.ts";
+import type { RankedToken, Tokenizer, TokenLogprob, TokenScore } from "../text-types.ts";
 
 export class TokenTexts {
   readonly #tokenizer: Tokenizer;
@@ -35,6 +35,23 @@ export class TokenTexts {
     return this.#tokenizer.eogIds.has(id) ? undefined : this.#tokenizer.tokenText(id);
   }
 
+  /** The token's entry among log probabilities, with all of its bytes. */
+  logprobOf(id: number, { logprob, top }: TokenScore): TokenLogprob {
+    return {
+      ...this.#ranked(id, logprob),
+      top_logprobs: top.map((other) => this.#ranked(other.id, other.logprob)),
+    };
+  }
+
+  #ranked(id: number, logprob: number | null): RankedToken {
+    const bytes = this.#tokenizer.tokenBytes(id);
+    if (bytes.length === 0 || this.#tokenizer.eogIds.has(id)) {
+      const token = this.#tokenizer.tokenText(id);
+      return { token, bytes: [...Buffer.from(token)], logprob };
+    }
+    return { token: this.wholeText(id) ?? escaped(bytes), bytes: [...bytes], logprob };
+  }
+
   #find(id: number): string | null {
     if (this.#tokenizer.eogIds.has(id)) return "";
     const bytes = this.#tokenizer.tokenBytes(id);
@@ -46,4 +63,10 @@ export class TokenTexts {
       throw error;
     }
   }
+}
+
+/** Bytes that are no text, as OpenAI's API spells them. */
+function escaped(bytes: Uint8Array): string {
+  const hex = Array.from(bytes, (byte) => `\\x${byte.toString(16).padStart(2, "0")}`);
+  return `bytes:${hex.join("")}`;
 }

@@ -13,7 +13,11 @@ import {
   type SequenceId,
   type StepEvents,
 } from "../../../src/native/addon-types.ts";
-import type { OutputDecoderOptions, OutputEvent } from "../../../src/text/text-types.ts";
+import type {
+  OutputDecoderOptions,
+  OutputEvent,
+  TokenScore,
+} from "../../../src/text/text-types.ts";
 
 const ERROR_CODES = ["ERR_ENGINE_FAILED", "ERR_ENGINE_CLOSED", "ERR_GRAMMAR"];
 
@@ -35,6 +39,19 @@ interface FakeEvent {
   readonly finish?: NativeFinish;
   readonly admitted?: boolean;
   readonly errorIdx?: number;
+  /** Rows of a token and its log probability, then the most likely ones. */
+  readonly logprobs?: readonly (readonly [token: number, logprob: number])[];
+}
+
+function logprobColumns(events: readonly FakeEvent[]) {
+  const rows = events.map(({ logprobs = [] }) => logprobs);
+  const starts = [0];
+  for (const row of rows) starts.push((starts.at(-1) ?? 0) + row.length);
+  return {
+    logprobsStart: Uint32Array.from(starts),
+    logprobTokens: Int32Array.from(rows.flat(), ([token]) => token),
+    logprobs: Float64Array.from(rows.flat(), ([, logprob]) => logprob),
+  };
 }
 
 function makeStep(events: readonly FakeEvent[]): StepEvents {
@@ -55,6 +72,7 @@ function makeStep(events: readonly FakeEvent[]): StepEvents {
     errorCode: Uint8Array.from(events, (event) => event.errorIdx ?? 0),
     logitsStart: new Uint32Array(events.length + 1),
     logits: new Float32Array(),
+    ...logprobColumns(events),
     stepUs: 1,
   };
 }
@@ -64,7 +82,8 @@ function makeDecoder({ stop }: OutputDecoderOptions) {
   let text = "";
   let stopped = false;
   return {
-    push(ids: Int32Array): OutputEvent[] {
+    push(ids: Int32Array, scores?: readonly TokenScore[]): OutputEvent[] {
+      if (scores !== undefined) pushedScores.push(scores);
       text += String.fromCharCode(...ids);
       if (text.endsWith("?")) throw new Error("bad token");
       stopped ||= stop.some((end) => text.endsWith(end));
@@ -103,6 +122,7 @@ const tokensOf = (text: string) => [...text].map((char) => char.charCodeAt(0));
 
 let calls: string[];
 let submitted: NativeRequest[];
+let pushedScores: (readonly TokenScore[])[];
 let messages: TurnUpdate[][];
 let turns: EngineTurns;
 let submitError: Error | undefined;
@@ -110,6 +130,7 @@ let submitError: Error | undefined;
 beforeEach(() => {
   calls = [];
   submitted = [];
+  pushedScores = [];
   messages = [];
   submitError = undefined;
   turns = new EngineTurns({
@@ -171,6 +192,20 @@ test("one step of several turns is one message, with only what each turn has new
 test("the end-of-generation ids of the tokenizer stop the native request", () => {
   void turns.run({ turnId: 1, request: makeRequest() });
   expect([...(submitted[0]?.stopTokenIds ?? [])]).toEqual([7, 9]);
+});
+
+test("log probabilities are asked of the engine, and go to the decoder token by token", () => {
+  const logprobs = { numTop: 1, scope: "text" } as const;
+  void turns.run({ turnId: 1, request: makeRequest({ logprobs }) });
+  void turns.run({ turnId: 2, request: makeRequest({ logprobs: { numTop: 0, scope: "prompt" } }) });
+  expect(submitted[0]?.logprobs).toEqual({ numTop: 1, ofPrompt: false });
+  expect(submitted[1]?.logprobs).toEqual({ numTop: 0, ofPrompt: true });
+  const rows = [
+    [97, -1],
+    [98, -0.5],
+  ] as const;
+  turns.onStep(makeStep([{ request: 1, admitted: true, tokens: tokensOf("a"), logprobs: rows }]));
+  expect(pushedScores).toEqual([[{ logprob: -1, top: [{ id: 98, logprob: -0.5 }] }]]);
 });
 
 test("a finished turn gives all its tokens and its live sequence, and its run ends", async () => {

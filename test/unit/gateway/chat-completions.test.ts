@@ -1,9 +1,17 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { begin, callFunction, callItem, emitDelta, end } from "./fake-session.ts";
+import { begin, callFunction, callItem, emitDelta, end, say, sayScored } from "./fake-session.ts";
 import { jsonOf, parseSse, startGateway, type TestGateway } from "./test-gateway.ts";
 
 let server: TestGateway;
 afterEach(() => server.gateway.close());
+
+/** The chunks of a stream that ends well. */
+async function streamed(body: object) {
+  const response = await server.post("/v1/chat/completions", { ...body, stream: true });
+  const events = parseSse(await response.text());
+  expect(events.at(-1)?.data).toBe("[DONE]");
+  return events.slice(0, -1).map(({ data }) => JSON.parse(data));
+}
 
 const chat = { model: "fake-model", messages: [{ role: "user", content: "hi" }] };
 
@@ -89,6 +97,67 @@ describe("chat completions", () => {
       { index: 0, function: { arguments: '{"dir":"."}' } },
     ]);
     expect(chunks.at(-1).choices[0].finish_reason).toBe("tool_calls");
+  });
+
+  test("log probabilities come with the message and with the chunks of a stream", async () => {
+    server = await startGateway();
+    server.session.script = (turn) => sayScored(turn, ["Hel", "lo"]);
+    const body = { ...chat, logprobs: true };
+    const whole = await jsonOf(await server.post("/v1/chat/completions", body));
+    const [hel, lo] = ["Hel", "lo"].map((token) => ({
+      token,
+      bytes: [...Buffer.from(token)],
+      logprob: -1,
+      top_logprobs: [],
+    }));
+    expect(whole.choices[0].logprobs).toEqual({ content: [hel, lo], refusal: null });
+    const chunks = await streamed(body);
+    expect(chunks.map(({ choices }) => choices[0].logprobs)).toEqual([
+      null,
+      { content: [hel], refusal: null },
+      { content: [lo], refusal: null },
+      null,
+    ]);
+  });
+
+  test("several choices are turns of their own seeds; their usage counts the prompt once", async () => {
+    server = await startGateway();
+    server.session.script = (turn) => say(turn, ["seed ", String(turn.request.seed)]);
+    const body = { ...chat, n: 3, seed: 7 };
+    const whole = await jsonOf(await server.post("/v1/chat/completions", body));
+    const contents = ["seed 7", "seed 8", "seed 9"];
+    expect(whole).toMatchObject({
+      choices: contents.map((content, index) => ({ index, message: { content } })),
+      usage: { prompt_tokens: 5, completion_tokens: 9, total_tokens: 14 },
+    });
+    const chunks = await streamed({ ...body, stream_options: { include_usage: true } });
+    const choices = chunks.flatMap((chunk) => chunk.choices);
+    expect(
+      contents.map((_, index) =>
+        choices
+          .filter((choice) => choice.index === index)
+          .map(({ delta }) => delta.content ?? "")
+          .join(""),
+      ),
+    ).toEqual(contents);
+    expect(choices.filter(({ finish_reason }) => finish_reason === "stop")).toHaveLength(3);
+    expect(new Set(chunks.map(({ id }) => id)).size).toBe(1);
+    expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: 14 } });
+  });
+
+  test("calls of several choices are counted a choice", async () => {
+    server = await startGateway();
+    server.session.script = (turn) => callFunction(turn, "ls", "{}");
+    const chunks = await streamed({ ...chat, n: 2 });
+    const calls = chunks.flatMap(({ choices: [{ index, delta }] }) =>
+      (delta.tool_calls ?? []).map((call: { index: number }) => [index, call.index]),
+    );
+    expect(calls).toEqual([
+      [0, 0],
+      [0, 0],
+      [1, 0],
+      [1, 0],
+    ]);
   });
 
   test("a call that the token cap cut is never delivered", async () => {

@@ -1,7 +1,15 @@
 import { afterEach, expect, test } from "vitest";
 import { engineApiError } from "../../../src/protocol/engine-error-map.ts";
-import { begin, emitDelta, end, type FakeTurn, messageItem, say } from "./fake-session.ts";
-import { parseSse, startGateway, type TestGateway } from "./test-gateway.ts";
+import {
+  begin,
+  emitDelta,
+  end,
+  type FakeTurn,
+  messageItem,
+  say,
+  sayScored,
+} from "./fake-session.ts";
+import { jsonOf, parseSse, startGateway, type TestGateway } from "./test-gateway.ts";
 
 let server: TestGateway;
 afterEach(() => server.gateway.close());
@@ -100,6 +108,54 @@ test("streams of several prompts end once, with one usage chunk", async () => {
       .map((choice) => (choice.index === index ? choice.text : ""))
       .join("");
   expect([textOf(0), textOf(1)]).toEqual(["after One", "after ids"]);
+});
+
+test("choices of several prompts follow each other; each prompt counts once", async () => {
+  server = await startGateway();
+  server.session.script = (turn) => say(turn, [`${turn.request.seed}`]);
+  const fields = { prompt: ["One", "Two"], n: 2, seed: 4 };
+  const completion = await (await post(fields)).json();
+  expect(completion).toMatchObject({
+    choices: ["4", "5", "4", "5"].map((text, index) => ({ index, text })),
+    usage: {
+      prompt_tokens: 10,
+      completion_tokens: 12,
+      prompt_tokens_details: { cached_tokens: 4 },
+    },
+  });
+  const chunks = await chunksOf(
+    await post({ ...fields, stream: true, stream_options: { include_usage: true } }),
+  );
+  expect(chunks.at(-2)).toMatchObject({ choices: [], usage: { total_tokens: 22 } });
+  const texts = chunks
+    .slice(0, -2)
+    .flatMap(({ choices: [{ index, text }] }) => (text ? [[index, text]] : []));
+  expect(texts).toEqual([
+    [0, "4"],
+    [1, "5"],
+    [2, "4"],
+    [3, "5"],
+  ]);
+});
+
+test("log probabilities are columns, whole and piece by piece", async () => {
+  server = await startGateway();
+  server.session.script = (turn) => sayScored(turn, ["Hel", "lo"]);
+  const whole = await jsonOf(await post({ logprobs: 0 }));
+  const columns = (tokens: readonly string[], text_offset: readonly number[]) => ({
+    tokens,
+    token_logprobs: tokens.map(() => -1),
+    top_logprobs: tokens.map((token) => ({ [token]: -1 })),
+    text_offset,
+  });
+  expect(whole.choices[0].logprobs).toEqual(columns(["Hel", "lo"], [0, 3]));
+  const chunks = await chunksOf(await post({ logprobs: 0, stream: true }));
+  expect(chunks.slice(0, -1).map(({ choices }) => choices[0].logprobs)).toEqual([
+    null,
+    columns(["Hel"], [0]),
+    columns(["lo"], [3]),
+    null,
+  ]);
 });
 
 test("the token cap is reason length, and so is a prompt that was only read", async () => {

@@ -6,6 +6,7 @@ import type {
   ResponseEventBody,
   ResponseObject,
   ResponsesRequest,
+  TokenLogprob,
 } from "../../../src/protocol/responses-types.ts";
 import type {
   CompletionTurn,
@@ -55,12 +56,15 @@ export class FakeSession implements SessionService {
     return input.length;
   }
 
-  async prepareCompletion(completion: CompletionTurn): Promise<RunResponse> {
-    const { request, prompt } = completion;
+  async prepareCompletion(completion: CompletionTurn): Promise<readonly RunResponse[]> {
+    const { prompt, seeds } = completion;
     if ("text" in prompt && prompt.text === "") {
       throw invalidRequest("invalid_value", "no tokens", prompt.path);
     }
-    return (...where) => this.#run({ request, completion }, ...where);
+    return seeds.map((seed): RunResponse => {
+      const request = { ...completion.request, seed };
+      return (...where) => this.#run({ request, completion }, ...where);
+    });
   }
 
   async #run(
@@ -87,6 +91,21 @@ export class FakeSession implements SessionService {
   }
 }
 
+/** A whole text response with a log probability for each delta. */
+export function sayScored(turn: FakeTurn, deltas: readonly string[]): ResponseObject {
+  begin(turn);
+  const logprobs = deltas.map(
+    (token): TokenLogprob => ({
+      token,
+      bytes: [...Buffer.from(token)],
+      logprob: -1,
+      top_logprobs: [],
+    }),
+  );
+  for (const entry of logprobs) emitDelta(turn, entry.token, [entry]);
+  return end(turn, [messageItem(deltas.join(""), logprobs)]);
+}
+
 /** A whole text response. */
 export function say(turn: FakeTurn, deltas: readonly string[]): ResponseObject {
   begin(turn);
@@ -100,9 +119,13 @@ export function begin(turn: FakeTurn): void {
   turn.emit({ type: "response.in_progress", response: turn.response });
 }
 
-export function emitDelta(turn: FakeTurn, delta: string): void {
+export function emitDelta(
+  turn: FakeTurn,
+  delta: string,
+  logprobs: readonly TokenLogprob[] = [],
+): void {
   const place = { item_id: "msg_1", output_index: 0, content_index: 0 };
-  turn.emit({ type: "response.output_text.delta", ...place, delta, logprobs: [] });
+  turn.emit({ type: "response.output_text.delta", ...place, delta, logprobs });
 }
 
 export function callItem(args: string, name = "f") {
@@ -154,8 +177,8 @@ export function holdUntilAborted(turn: FakeTurn): Promise<ResponseObject> {
   });
 }
 
-export function messageItem(text: string): OutputItem {
-  const content = [{ type: "output_text" as const, text, annotations: [], logprobs: [] }];
+export function messageItem(text: string, logprobs: readonly TokenLogprob[] = []): OutputItem {
+  const content = [{ type: "output_text" as const, text, annotations: [], logprobs }];
   return { id: "msg_1", type: "message", role: "assistant", status: "completed", content };
 }
 

@@ -73,6 +73,29 @@ describe("messages become items", () => {
     expect(parse({ ...neutral, ...ignored, unknown: 1 })).toEqual(parse({}));
   });
 
+  test("log probabilities are wanted with none to 20 alternatives, or not at all", () => {
+    const topLogprobs = (fields: object) => parse({ ...fields }).request.topLogprobs;
+    expect(topLogprobs({ logprobs: true })).toBe(0);
+    expect(topLogprobs({ logprobs: true, top_logprobs: 20 })).toBe(20);
+    expect(topLogprobs({ logprobs: false, top_logprobs: 0 })).toBeUndefined();
+  });
+
+  test("biases are read by token id", () => {
+    const { logitBias } = parse({ logit_bias: { 5: -100, 50000: 0.5 } }).request;
+    expect([...logitBias]).toEqual([
+      [5, -100],
+      [50000, 0.5],
+    ]);
+  });
+
+  test("each choice has a seed of its own, and none where none is sent", () => {
+    expect(parse({}).seeds).toEqual([undefined]);
+    expect(parse({ n: 2 }).seeds).toEqual([undefined, undefined]);
+    expect(parse({ n: 3, seed: 0 }).seeds).toEqual([0, 1, 2]);
+    const largest = Number.MAX_SAFE_INTEGER;
+    expect(parse({ n: 3, seed: largest - 1 }).seeds).toEqual([largest - 1, largest, 0]);
+  });
+
   test("include_usage and stream are read", () => {
     const chat = parse({ stream: true, stream_options: { include_usage: true } });
     expect([chat.request.stream, chat.includeUsage]).toEqual([true, true]);
@@ -109,11 +132,14 @@ const refused: readonly (readonly [Record<string, unknown>, string])[] = [
   [{ stream: "true" }, "invalid_type stream"],
   [{ temperature: "0" }, "invalid_type temperature"],
   [{ temperature: 3 }, "invalid_value temperature"],
-  [{ n: 2 }, "unsupported_parameter n"],
+  [{ n: 17 }, "invalid_value n"],
   [{ n: 0 }, "invalid_value n"],
-  [{ logit_bias: { 5: 1 } }, "unsupported_parameter logit_bias"],
-  [{ logprobs: true }, "unsupported_parameter logprobs"],
-  [{ top_logprobs: 1 }, "unsupported_parameter top_logprobs"],
+  [{ logit_bias: { five: 1 } }, "invalid_value logit_bias"],
+  [{ logit_bias: { 5: 101 } }, "invalid_value logit_bias.5"],
+  [{ logit_bias: { 5: "1" } }, "invalid_type logit_bias.5"],
+  [{ logprobs: 1 }, "invalid_type logprobs"],
+  [{ top_logprobs: 1 }, "invalid_value top_logprobs"],
+  [{ logprobs: true, top_logprobs: 21 }, "invalid_value top_logprobs"],
   [{ response_format: { type: "xml" } }, "invalid_value response_format.type"],
   [{ response_format: {} }, "missing_required_parameter response_format.type"],
   [{ continue_final_message: true }, "unsupported_parameter continue_final_message"],

@@ -45,11 +45,26 @@ describe("defaults", () => {
       presencePenalty: undefined,
       seed: undefined,
       stop: [],
+      logitBias: new Map(),
+      topLogprobs: undefined,
       store: true,
       stream: false,
       generate: true,
       metadata: {},
       echo: {},
+    });
+  });
+
+  test("log probabilities are wanted by include, with as many alternatives as top_logprobs", () => {
+    const include = ["message.output_text.logprobs"];
+    expect(parse({ include }).topLogprobs).toBe(0);
+    expect(parse({ include, top_logprobs: 3 })).toMatchObject({
+      topLogprobs: 3,
+      echo: { top_logprobs: 3 },
+    });
+    expect(parse({ top_logprobs: 3 })).toMatchObject({
+      topLogprobs: undefined,
+      echo: { top_logprobs: 3 },
     });
   });
 
@@ -298,7 +313,6 @@ describe("errors", () => {
     [{ truncation: "all" }, "invalid_value truncation"],
     [{ context_management: [{ type: "compaction" }] }, "unsupported_parameter context_management"],
     [{ moderation: {} }, "unsupported_parameter moderation"],
-    [{ top_logprobs: 2 }, "unsupported_parameter top_logprobs"],
     [{ top_logprobs: 21 }, "invalid_value top_logprobs"],
     [{ tools: {} }, "invalid_type tools"],
     [{ tools: ["ls"] }, "invalid_type tools[0]"],

@@ -13,7 +13,8 @@ async function complete(
   echo = false,
 ) {
   const request = makeRequest({ input: [], maxOutputTokens: 16, ...fields });
-  const run = await fixture.session.prepareCompletion({ prompt, request, echo });
+  const seeds = [undefined];
+  const [run] = await fixture.session.prepareCompletion({ prompt, request, seeds, echo });
   const events: ResponseEvent[] = [];
   const context = {
     tenant: "default",
@@ -22,6 +23,7 @@ async function complete(
     receivedMs: fixture.clock.nowMs(),
   };
   const emit = (event: ResponseEvent) => events.push(event);
+  if (run === undefined) throw new Error("one seed gives one run");
   const response = await run(context, emit, new AbortController().signal);
   const [item] = response.output;
   return { response, events, text: item?.type === "message" ? item.content[0]?.text : undefined };
@@ -86,7 +88,8 @@ describe("a completion", () => {
 describe("refused before anything runs", () => {
   const prepare = (prompt: CompletionPrompt, contextTokens?: number) => {
     const fixture = createFixture(contextTokens === undefined ? {} : { contextTokens });
-    return fixture.session.prepareCompletion({ prompt, request: makeRequest(), echo: false });
+    const request = makeRequest();
+    return fixture.session.prepareCompletion({ prompt, request, seeds: [undefined], echo: false });
   };
 
   it.each([

@@ -131,16 +131,18 @@ describe("thinking in the output", () => {
     expect(item).toMatchObject({ summary: [{ type: "summary_text", text: "Hm, so" }] });
     expect(item).not.toHaveProperty("content");
     expect(outputToInput(response.output)[0]).toMatchObject({ type: "reasoning", text: "Hm, so" });
-    const completion = toChatCompletion("chatcmpl_1", response);
+    const completion = toChatCompletion("chatcmpl_1", [response], false);
     expect(completion.choices[0]?.message).toMatchObject({ reasoning_content: "Hm, so" });
   });
 
   it("is reasoning_content in Chat Completions", async () => {
     const { events, response } = await runScript(script(thinks("a"), thinks("b"), says("c")));
-    const completion = toChatCompletion("chatcmpl_1", response);
+    const completion = toChatCompletion("chatcmpl_1", [response], false);
     expect(completion.choices[0]?.message).toMatchObject({ content: "c", reasoning_content: "ab" });
-    const encoder = new ChatChunkEncoder("chatcmpl_1", false);
-    const deltas = events.flatMap((event) => encoder.encode(event)).map((c) => c.choices[0]?.delta);
+    const encoder = new ChatChunkEncoder("chatcmpl_1", 1, false);
+    const deltas = events
+      .flatMap((event) => encoder.encode(event, 0))
+      .map((c) => c.choices[0]?.delta);
     expect(deltas).toEqual([
       { role: "assistant", content: "" },
       { reasoning_content: "a" },

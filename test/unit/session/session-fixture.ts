@@ -40,6 +40,8 @@ export function makeRequest(overrides: Partial<ResponsesRequest> = {}): Response
     presencePenalty: undefined,
     seed: undefined,
     stop: [],
+    logitBias: new Map(),
+    topLogprobs: undefined,
     store: false,
     stream: true,
     generate: true,

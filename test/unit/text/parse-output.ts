@@ -1,4 +1,5 @@
 /** The events of an output, given whole or in pieces, without a tokenizer. */
+import { expect } from "vitest";
 import { createOutputParser } from "../../../src/text/output/output-parser.ts";
 import type { OutputFormat, ToolFormat } from "../../../src/text/output/output-format.ts";
 import type { OutputEvent } from "../../../src/text/text-types.ts";
@@ -30,7 +31,18 @@ export function parsePieces(
   format: OutputFormat,
 ): readonly OutputEvent[] {
   const events: OutputEvent[] = [];
-  const parser = createOutputParser(format, (event) => events.push(event));
+  const output = pieces.join("");
+  const parser = createOutputParser(format, (event) => {
+    if (event.type !== "text") {
+      events.push(event);
+      return;
+    }
+    const { type, delta, end } = event;
+    expect(output.slice(0, end).endsWith(delta), "the text stands where the parser says").toBe(
+      true,
+    );
+    events.push({ type, delta });
+  });
   if (parser === undefined) return [{ type: "text", delta: pieces.join("") }];
   for (const piece of pieces) parser.push(piece);
   parser.finish();
