@@ -16,10 +16,12 @@ const MAX_INPUT_BYTES = 1 << 20;
 const MAX_TINY_BYTES = 1 << 18; // tiny models run thirty times as often, and have a pass of their own
 
 const [target, seconds = DEFAULT_SECONDS] = process.argv.slice(2);
-if (target === "templates") runTemplates();
+if (target === "templates") runScript("templates.ts", [seconds]);
+else if (target === "requests") runScript("requests.ts", process.argv.slice(3));
 else if (NATIVE_TARGETS.includes(target)) runNative(target);
 else {
   console.error(`usage: npm run fuzz -- ${[...NATIVE_TARGETS, "templates"].join("|")} [SECONDS]`);
+  console.error("       npm run fuzz -- requests [NUMBER] [FROM]");
   process.exit(2);
 }
 
@@ -80,7 +82,6 @@ function fuzz(name, dictionary, { seeds, maxBytes }, passSeconds) {
   ]);
 }
 
-function runTemplates() {
-  const script = path.join(import.meta.dirname, "templates.ts");
-  run(process.execPath, ["--import", "tsx", script, seconds]);
+function runScript(name, args) {
+  run(process.execPath, ["--import", "tsx", path.join(import.meta.dirname, name), ...args]);
 }

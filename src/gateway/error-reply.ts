@@ -33,6 +33,7 @@ export function toApiError(error: unknown, logger: Logger): ApiError {
 
 /** Codes of fastify's own refusals. */
 const FRAMEWORK_ERRORS: Readonly<Record<string, readonly [number, string, string]>> = {
+  FST_ERR_BAD_URL: [400, "invalid_value", "The path of the request is not a valid URL."],
   FST_ERR_CTP_BODY_TOO_LARGE: [413, "payload_too_large", "The request body is too large."],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: [
     415,
@@ -52,7 +53,7 @@ function frameworkError(error: unknown): ApiError | undefined {
   const known = typeof code === "string" ? FRAMEWORK_ERRORS[code] : undefined;
   if (known !== undefined) return new ApiError(known[0], clientFault, known[1], known[2]);
   if (typeof statusCode !== "number" || statusCode < 400 || statusCode >= 500) return undefined;
-  return new ApiError(statusCode, clientFault, null, "The request could not be read.");
+  return new ApiError(statusCode, clientFault, "invalid_value", "The request could not be read.");
 }
 
 const clientFault: ApiErrorType = "invalid_request_error";

@@ -135,6 +135,6 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
     return;
   }
   const message = "The HTTP request could not be read.";
-  const apiError = new ApiError(400, "invalid_request_error", null, message);
+  const apiError = new ApiError(400, "invalid_request_error", "invalid_value", message);
   socket.end(rawErrorResponse(apiError));
 }
