@@ -88,7 +88,7 @@ const TREE_EDITS: readonly TreeEdit[] = [
   },
   (container, key) => setAt(container, key, [Reflect.get(container, key)]),
   (container, key) => setAt(container, key, { [key]: Reflect.get(container, key) }),
-  (container, key) => setAt(container, key, String(Reflect.get(container, key))),
+  (container, key) => setAt(container, key, JSON.stringify(Reflect.get(container, key)) ?? ""),
   (container, key) => {
     if (Array.isArray(container)) container.push(structuredClone(container[Number(key)]));
     else setAt(container, `${key}_`, structuredClone(container[key]));

@@ -24,7 +24,6 @@ const NOT_YET: Readonly<Record<string, string>> = {
   "OP-01": "download.test.ts has it",
   "OP-08": "start.test.ts has it",
   "OP-10": "start.test.ts has it",
-  "CL-02": "no client is driven in a loop yet",
   "HA-03": HARNESS,
   "HA-04": HARNESS,
   "HA-06": HARNESS,

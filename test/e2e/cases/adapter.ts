@@ -12,6 +12,7 @@ import { writeEndlessModel } from "../../endless-model.ts";
 import { testDataFolder } from "../../fixture-models.ts";
 import { CliProcess, startServer as startCli } from "../cli-process.ts";
 import { cliHook } from "./cli-hook.ts";
+import { clientHook } from "./client-hook.ts";
 import { engineHook } from "./engine-hook.ts";
 import { type FileCase, writeMutatedModels } from "./mutated-model.ts";
 
@@ -152,4 +153,4 @@ function maxLogitError(mode: string): number {
 }
 
 export const operators = { "<=x": isAtMost };
-export const hooks = { file: fileHook, cli: cliHook, engine: engineHook };
+export const hooks = { file: fileHook, cli: cliHook, client: clientHook, engine: engineHook };
