@@ -15,9 +15,10 @@ import { type ResolvedModel, weightBytesAt } from "../models/resolve-model.ts";
 import type { EngineOptions, ModelInspection } from "../native/addon-types.ts";
 import { loadAddon } from "../native/load-addon.ts";
 import { chooseWorker } from "../router/score.ts";
+import { ComposePool } from "../session/compose-pool.ts";
 import { createSessionService } from "../session/session-service.ts";
 import type { SessionService } from "../session/session-types.ts";
-import { loadTextModel } from "../text/load-text-model.ts";
+import { type LoadTextModelOptions, loadTextModel } from "../text/load-text-model.ts";
 import { TextModelError } from "../text/text-errors.ts";
 import type { TextModel } from "../text/text-types.ts";
 import { openApiKeys, reloadOnHangup } from "./api-key-file.ts";
@@ -37,9 +38,11 @@ export async function startServer(config: Config, model: ResolvedModel): Promise
   const { url } = await gateway.listen();
 
   let session: SessionService | undefined;
+  let composer: ComposePool | undefined;
   let pool: EnginePool | undefined;
   const closeAll = async (): Promise<void> => {
     await session?.close();
+    await composer?.close();
     await pool?.close();
     await gateway.close();
   };
@@ -51,12 +54,15 @@ export async function startServer(config: Config, model: ResolvedModel): Promise
   try {
     const modelPath = await fetchModel(model, fetchOptions(config));
     const inspection = inspectLoadable(modelPath);
-    const textModel = openTextModel(modelPath, inspection, config);
+    const options = templateOptions(config);
+    const textModel = openTextModel(modelPath, inspection, options, config);
     if (textModel.chatWarning !== undefined) logger.warn(textModel.chatWarning);
     pool = await openPool(modelPath, inspection, config, logger);
+    composer = new ComposePool({ modelPath, ...options });
     session = createSessionService({
       modelId,
       textModel,
+      composer,
       endpoint: pool,
       metrics,
       clock: systemClock,
@@ -103,18 +109,29 @@ function inspectLoadable(modelPath: string): ModelInspection {
   return inspection;
 }
 
+/** @throws {ExitError} usage */
+function templateOptions({ model }: Config): LoadTextModelOptions {
+  const file = model.chatTemplateFile;
+  if (file === undefined) return {};
+  try {
+    return { chatTemplate: readFileSync(file, "utf8") };
+  } catch (error) {
+    throw usageError(`--chat-template ${file}: ${(error as Error).message}`);
+  }
+}
+
 function openTextModel(
   modelPath: string,
   inspection: ModelInspection,
+  options: LoadTextModelOptions,
   { model }: Config,
 ): TextModel {
-  const file = model.chatTemplateFile;
-  if (file === undefined) return loadTextModel(modelPath, inspection);
   try {
-    return loadTextModel(modelPath, inspection, { chatTemplate: readFileSync(file, "utf8") });
+    return loadTextModel(modelPath, inspection, options);
   } catch (error) {
-    if (error instanceof TextModelError) throw error; // the model's fault, not the template's
-    throw usageError(`--chat-template ${file}: ${(error as Error).message}`);
+    const isModelsFault = options.chatTemplate === undefined || error instanceof TextModelError;
+    if (isModelsFault) throw error;
+    throw usageError(`--chat-template ${model.chatTemplateFile}: ${(error as Error).message}`);
   }
 }
 

@@ -7,7 +7,7 @@ import { type MessagePort, threadId } from "node:worker_threads";
 import type { EngineStats, NativeEngine, StepEvents } from "../native/addon-types.ts";
 import { engineFailure } from "../native/engine-errors.ts";
 import { loadAddon } from "../native/load-addon.ts";
-import { loadTextModel } from "../text/load-text-model.ts";
+import { openTextModel } from "../text/open-text-model.ts";
 import { EngineTurns } from "./engine-turns.ts";
 import type {
   AttachResult,
@@ -29,7 +29,7 @@ let attached: Attached | undefined;
 export async function attach({ port, options }: AttachTask): Promise<AttachResult> {
   try {
     const addon = loadAddon();
-    const textModel = loadTextModel(options.modelPath, addon.inspectModel(options.modelPath));
+    const textModel = openTextModel(options.modelPath);
     // The engine says nothing before the first request, so `turns` is there when it does.
     const engine = await addon.openEngine(options, (step: StepEvents) => turns.onStep(step));
     const turns = new EngineTurns({

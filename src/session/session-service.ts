@@ -22,7 +22,7 @@ import { configuredRequest } from "./configured-request.ts";
 import { extendContext, openReasoning } from "./context-items.ts";
 import { ContinuationCache } from "./continuation-cache.ts";
 import { type ChainState, isLane, type LaneState } from "./lane-state.ts";
-import { PromptBuilder } from "./prompt-builder.ts";
+import { PromptBuilder, type RemoteComposer } from "./prompt-builder.ts";
 import { promptText, rawPrompt } from "./raw-prompt.ts";
 import type { ReasoningForm } from "./reasoning-items.ts";
 import type { Echo } from "./response-object.ts";
@@ -58,6 +58,8 @@ export interface SessionOptions {
   /** Where stored responses outlive the process; default: nowhere. */
   readonly archive?: ResponseArchive;
   readonly storeLimits?: StoreLimits;
+  /** For large prompts; default: they are composed on this thread. */
+  readonly composer?: RemoteComposer;
   /** Hears of every failed run; default: a process warning. */
   readonly reportError?: (error: unknown) => void;
 }
@@ -82,7 +84,7 @@ class Session implements SessionService {
     this.contextTokens = endpoint.info.context;
     this.#options = options;
     const template = textModel.chatTemplate;
-    this.#prompts = template && new PromptBuilder(textModel, template);
+    this.#prompts = template && new PromptBuilder(textModel, template, options.composer);
     this.#grammars = new TurnGrammars(textModel.tokenizer);
     this.#store = new ResponseStore({
       clock,
@@ -195,9 +197,15 @@ class Session implements SessionService {
     checkToolChoice(request.toolChoice, tools.callable);
     const date = chain?.head.date ?? new Date(this.#options.clock.unixSeconds() * 1000);
     const head = { instructions, tools: tools.head, date, reasoningEffort };
-    const { tenant } = context;
-    const addGenerationPrompt = generate;
-    const prompt = await prompts.build({ tenant, head, items, parent, addGenerationPrompt });
+    const { tenant, receivedBytes } = context;
+    const prompt = await prompts.build({
+      tenant,
+      head,
+      items,
+      parent,
+      addGenerationPrompt: generate,
+      receivedBytes,
+    });
     const turn: Turn = {
       responseId: randomId("resp"),
       request: { ...request, callableTools: tools.callable },

@@ -1,0 +1,33 @@
+/** Entry of a thread that composes large prompts. Opens the model's text side when it starts. */
+import { workerData } from "piscina";
+import { ApiError, type ApiErrorFacts } from "../protocol/api-error.ts";
+import { openTextModel } from "../text/open-text-model.ts";
+import { type ComposedPrompt, type ComposeRequest, PromptComposer } from "./prompt-composer.ts";
+
+export interface ComposeWorkerData {
+  readonly modelPath: string;
+  /** Replaces the checkpoint's template. */
+  readonly chatTemplate?: string;
+}
+
+/** Refusals travel as values, because an ApiError loses its class on the way between threads. */
+export type ComposeAnswer =
+  | { readonly composed: ComposedPrompt }
+  | { readonly refusal: ApiErrorFacts };
+
+const composer = createComposer(workerData as ComposeWorkerData);
+
+export async function compose(request: ComposeRequest): Promise<ComposeAnswer> {
+  try {
+    return { composed: await composer.compose(request) };
+  } catch (error) {
+    if (error instanceof ApiError) return { refusal: error.facts };
+    throw error;
+  }
+}
+
+function createComposer({ modelPath, ...options }: ComposeWorkerData): PromptComposer {
+  const model = openTextModel(modelPath, options);
+  if (model.chatTemplate === undefined) throw new Error("nothing to compose without a template");
+  return new PromptComposer(model, model.chatTemplate);
+}
