@@ -1,12 +1,21 @@
-/** `warmloop doctor`: what this machine offers and lacks, one line each. Never fails. */
+/**
+ * `warmloop doctor`: what this machine offers and lacks, one line each, and how the Codex CLI is set up
+ * for a server that is started with the same options. Never fails.
+ */
 import { spawnSync } from "node:child_process";
 import { formatBytes } from "../base/format.ts";
 import type { Config } from "../config/load-config.ts";
 import { loadManifest } from "../models/manifest.ts";
 import { isCached } from "../models/model-cache.ts";
+import { pathOnDisk, resolveModel } from "../models/resolve-model.ts";
 import { loadAddon } from "../native/load-addon.ts";
+import { type CodexFacts, codexSteps } from "./codex-settings.ts";
 
-export function runDoctor({ machine, model: { modelsDir } }: Config): void {
+export function runDoctor(config: Config): void {
+  const {
+    machine,
+    model: { modelsDir },
+  } = config;
   const models = loadManifest().models;
   const cached = models.filter((model) => isCached(modelsDir, model)).map(({ id }) => id);
   const facts: readonly [string, string][] = [
@@ -19,6 +28,30 @@ export function runDoctor({ machine, model: { modelsDir } }: Config): void {
     ["models", `${cached.length > 0 ? cached.join(", ") : "none"} in ${modelsDir}`],
   ];
   for (const [name, value] of facts) process.stdout.write(`${`${name}:`.padEnd(10)}${value}\n`);
+  process.stdout.write(`\nCodex CLI:\n${describeCodex(config)}\n`);
+}
+
+const INDENT = "  ";
+
+function describeCodex(config: Config): string {
+  try {
+    const needsKey = config.server.apiKeysFile !== undefined;
+    return codexSteps(codexFacts(config), needsKey, INDENT);
+  } catch (error) {
+    return `${INDENT}no settings: ${(error as Error).message}`;
+  }
+}
+
+/** What a server with these options has. A model that is not here yet counts as one of small context. */
+function codexFacts({ server, model, engine }: Config): CodexFacts {
+  const resolved = resolveModel(model.model, loadManifest());
+  const file = pathOnDisk(resolved, model.modelsDir);
+  const modelTokens = file === undefined ? 0 : loadAddon().inspectModel(file).context;
+  return {
+    url: `http://${server.host}:${server.port}`,
+    modelId: model.alias ?? resolved.id,
+    contextTokens: Math.min(engine.maxContextTokens ?? modelTokens, modelTokens),
+  };
 }
 
 function firstLine(command: string): string | undefined {

@@ -34,8 +34,8 @@ export function createProgram({ env }: ProcessInputs): Command {
 
   addModelsCommands(program, configOf);
 
-  addCommand(program, "doctor", ["model"])
-    .description("what this machine offers and lacks")
+  addCommand(program, "doctor", ["server", "model", "engine"])
+    .description("what this machine offers and lacks, and the settings of the Codex CLI")
     .action(async (_flags: Flags, command: Command) => {
       const { runDoctor } = await import("./doctor.ts");
       runDoctor(configOf(command));
