@@ -122,10 +122,13 @@ export class CallBlock {
 
   /** Behind a marker every family may write its calls as JSON objects. */
   #createReader(firstCharacter: string): CallReader {
-    const { form, opening } = this.#syntax;
+    const { form, alternative, opening } = this.#syntax;
     const names = new Set(this.#tools.keys());
     const isBare = "leading" in opening;
     const isOwn = form.kind === "named" && form.prefix.startsWith("{");
+    if (alternative !== undefined && firstCharacter !== "{") {
+      return new LiteralCall(alternative, names);
+    }
     if (form.kind === "json" || (firstCharacter === "{" && !isOwn && !isBare)) {
       return new JsonCall(names, isBare);
     }

@@ -26,6 +26,9 @@ const PYTHON: LiteralForm = {
   literals: { assign: "=", close: ")", hasSpread: true },
 };
 
+/** Llama's, of the tools that it was trained with. */
+const PYTHON_METHOD: LiteralForm = { ...PYTHON, open: ".call(" };
+
 const GEMMA: LiteralForm = {
   kind: "literal",
   prefix: "call:",
@@ -146,6 +149,7 @@ function blockSyntax(
     separators: [],
     ignored: [],
     close: undefined,
+    alternative: undefined,
     holdsSeveral: false,
     pad: "",
     between: "",
@@ -184,7 +188,10 @@ export const CALL_FORMATS: Readonly<Record<Exclude<ToolFormat, "harmony">, CallF
   llama: {
     blocks: [
       blockSyntax({ leading: "{" }, LLAMA_JSON, SEMICOLONS),
-      blockSyntax({ marker: "<|python_tag|>" }, LLAMA_JSON, SEMICOLONS),
+      blockSyntax({ marker: "<|python_tag|>" }, LLAMA_JSON, {
+        ...SEMICOLONS,
+        alternative: PYTHON_METHOD,
+      }),
       blockSyntax({ leading: "[" }, PYTHON, LIST),
     ],
     markers: ["<|python_tag|>"],

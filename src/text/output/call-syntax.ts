@@ -70,6 +70,8 @@ export interface BlockSyntax {
   /** Ends the block; undefined: whatever is no call does. */
   readonly close: string | undefined;
   readonly form: NamedForm | TaggedForm | LiteralForm | JsonForm;
+  /** Of a JSON form: what a call that does not start with a brace is read as. */
+  readonly alternative: LiteralForm | undefined;
   /** Models write several calls into one block, else a block for each. */
   readonly holdsSeveral: boolean;
   /** White space as models write it, behind the opening and in front of the closing. */

@@ -31,13 +31,13 @@ export class LiteralCall extends CallReader {
   }
 
   #pushHeader(character: string): void {
+    this.#header += character;
     const { prefix, open } = this.#form;
-    if (character !== open) {
-      this.#header += character;
-      if (!this.#couldBeName()) this.fail();
+    if (!this.#header.endsWith(open)) {
+      if (!this.#couldBeHeader()) this.fail();
       return;
     }
-    const name = this.#header.slice(prefix.length);
+    const name = this.#header.slice(prefix.length, -open.length);
     if (!this.#allowedNames.has(name)) {
       this.fail();
       return;
@@ -46,10 +46,10 @@ export class LiteralCall extends CallReader {
     this.announce(name);
   }
 
-  #couldBeName(): boolean {
-    const { prefix } = this.#form;
+  #couldBeHeader(): boolean {
+    const { prefix, open } = this.#form;
     if (this.#header.length <= prefix.length) return prefix.startsWith(this.#header);
     const start = this.#header.slice(prefix.length);
-    return [...this.#allowedNames].some((name) => name.startsWith(start));
+    return [...this.#allowedNames].some((name) => `${name}${open}`.startsWith(start));
   }
 }

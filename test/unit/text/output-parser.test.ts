@@ -145,6 +145,17 @@ const SAMPLES: readonly (readonly [title: string, sample: Sample])[] = [
       [...call("now", "{}"), ...call("now", '{"a": 1}')],
     ),
   ],
+  [
+    "llama: behind the tag, as a method of a tool",
+    sample("llama", '<|python_tag|>weather.call(city="Oslo", days=2); now.call()', [
+      ...call("weather", '{"city": "Oslo", "days": 2}'),
+      ...call("now", "{}"),
+    ]),
+  ],
+  [
+    "llama: behind the tag, another method",
+    sample("llama", '<|python_tag|>now.calls(a="b")', [text('<|python_tag|>now.calls(a="b")')]),
+  ],
   ["llama: pythonic", sample("llama", ONE_CALL.pythonic, call("weather", OSLO))],
   [
     "llama: an answer in JSON",
