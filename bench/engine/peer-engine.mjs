@@ -10,7 +10,7 @@ import { pathToFileURL } from "node:url";
 export const PEER = { name: "node-llama-cpp", version: "3.21.1" };
 
 const FOLDER = path.resolve(import.meta.dirname, "../scratch/peer");
-export const PEER_PACKAGE = path.join(FOLDER, "node_modules", PEER.name);
+const PEER_PACKAGE = path.join(FOLDER, "node_modules", PEER.name);
 
 /** Installs the package and the one set of binaries this machine uses; no GPU ones, no scripts. */
 export function installPeer() {
@@ -28,13 +28,17 @@ export function installPeer() {
   execFileSync("npm", ["install", ...flags, ...packages], { cwd: FOLDER, stdio: ["ignore", 2, 2] });
 }
 
-export async function openPeer({ modelPath, threads, sequences, contextTokens }) {
-  const { getLlama } = await import(
-    pathToFileURL(path.join(PEER_PACKAGE, "dist", "index.js")).href
-  );
+/** The package itself and a model in it. */
+export async function loadPeer(modelPath) {
+  const library = await import(pathToFileURL(path.join(PEER_PACKAGE, "dist", "index.js")).href);
   // maxThreads 0: exactly the threads asked for.
-  const llama = await getLlama({ gpu: false, build: "never", maxThreads: 0, logLevel: "error" });
-  const model = await llama.loadModel({ modelPath });
+  const settings = { gpu: false, build: "never", maxThreads: 0, logLevel: "error" };
+  const llama = await library.getLlama(settings);
+  return { library, llama, model: await llama.loadModel({ modelPath }) };
+}
+
+export async function openPeer({ modelPath, threads, sequences, contextTokens }) {
+  const { llama, model } = await loadPeer(modelPath);
   const context = await model.createContext({
     threads,
     sequences,

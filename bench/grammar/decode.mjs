@@ -2,12 +2,10 @@
  * What a grammar costs a decoding engine, or gives it: rates with a grammar over the rate of free
  * decoding of the same engine, ours and the peer's, each against itself.
  */
-import path from "node:path";
 import { performance } from "node:perf_hooks";
-import { pathToFileURL } from "node:url";
 import { openNativeEngine } from "../../dist/engine/native-engine.js";
 import { loadAddon } from "../../dist/native/load-addon.js";
-import { installPeer, PEER_PACKAGE } from "../engine/peer-engine.mjs";
+import { loadPeer } from "../engine/peer-engine.mjs";
 import { specOf } from "./tool-texts.mjs";
 
 const OUTPUT_TOKENS = 128;
@@ -78,12 +76,7 @@ export async function ourRates({ modelPath, threads, prompt, tools, rounds }) {
 
 /** `free` and one of each schema. */
 export async function peerRates({ modelPath, threads, prompt, rounds }) {
-  installPeer();
-  const entry = pathToFileURL(path.join(PEER_PACKAGE, "dist", "index.js")).href;
-  const { getLlama, LlamaGrammarEvaluationState } = await import(entry);
-  // maxThreads 0: exactly the threads asked for.
-  const llama = await getLlama({ gpu: false, build: "never", maxThreads: 0, logLevel: "error" });
-  const model = await llama.loadModel({ modelPath });
+  const { library, llama, model } = await loadPeer(modelPath);
   const context = await model.createContext({ threads, contextSize: 1024, batchSize: 512 });
   const sequence = context.getSequence();
   const tokens = model.tokenize(prompt);
@@ -92,7 +85,7 @@ export async function peerRates({ modelPath, threads, prompt, rounds }) {
     const held =
       grammar === undefined
         ? {}
-        : { grammarEvaluationState: new LlamaGrammarEvaluationState({ model, grammar }) };
+        : { grammarEvaluationState: new library.LlamaGrammarEvaluationState({ model, grammar }) };
     let count = 0;
     for await (const _ of sequence.evaluate(tokens, { temperature: 0, ...held })) {
       if (++count === OUTPUT_TOKENS) break;

@@ -1,11 +1,18 @@
-/** Compile times of real tools and mask times along random calls of them: ours and xgrammar's. */
+/**
+ * Compile times of real tools and mask times along random calls of them: ours, xgrammar's and
+ * node-llama-cpp's.
+ */
 import { performance } from "node:perf_hooks";
 import { loadAddon } from "../../dist/native/load-addon.js";
+import { PEER } from "../engine/peer-engine.mjs";
 import { quantile, spread, summary } from "../results.mjs";
+import { LlamaGrammars } from "./llama-grammars.mjs";
 import { callTexts, specOf } from "./tool-texts.mjs";
 import { XGrammar } from "./xgrammar.mjs";
 
 const CALLS_PER_TOOL = 5;
+/** Its masks take some thousand times as long. */
+const LLAMA_CALLS_PER_TOOL = 1;
 
 async function timed(work) {
   const start = performance.now();
@@ -13,23 +20,25 @@ async function timed(work) {
   return { ms: performance.now() - start, result };
 }
 
+const timeOf = (work) => async () => (await timed(work)).ms;
+
 /**
- * Milliseconds of each mask along the tokens, and of the faster one of two more right after it;
- * undefined: a token was not accepted.
+ * Milliseconds of each mask along the tokens, and of the faster one of two more right after it, up
+ * to the first token that is not accepted.
  */
-async function maskTimes(tokens, { mask, accept }) {
-  const times = { first: [], again: [] };
+async function maskTimes(tokens, { maskMs, accept }) {
+  const times = { first: [], again: [], isWhole: true };
   for (const token of tokens) {
-    const [first, second, third] = [await timed(mask), await timed(mask), await timed(mask)];
-    times.first.push(first.ms);
-    times.again.push(Math.min(second.ms, third.ms));
-    if (!accept(token)) return undefined;
+    const [first, second, third] = [await maskMs(), await maskMs(), await maskMs()];
+    times.first.push(first);
+    times.again.push(Math.min(second, third));
+    if (!accept(token)) return { ...times, isWhole: false };
   }
   return times;
 }
 
 /** The tools that compile, all times, and how many tools did not compile or refused a call. */
-async function measureTools(tools, tokensOf, compile) {
+async function measureTools(tools, { tokensOf, compile, callsPerTool = CALLS_PER_TOOL }) {
   const times = { compileMs: [], maskMs: [], againMs: [] };
   const measured = { compiled: [], ...times, numRefused: 0, numUnlike: 0 };
   for (const tool of tools) {
@@ -40,11 +49,11 @@ async function measureTools(tools, tokensOf, compile) {
     }
     measured.compiled.push(tool);
     measured.compileMs.push(ms);
-    for (const text of callTexts(tool, CALLS_PER_TOOL)) {
-      const times = await maskTimes(tokensOf(text), result());
-      if (times === undefined) measured.numUnlike++;
-      measured.maskMs.push(...(times?.first ?? []));
-      measured.againMs.push(...(times?.again ?? []));
+    for (const text of callTexts(tool, callsPerTool)) {
+      const { first, again, isWhole } = await maskTimes(tokensOf(text), result());
+      if (!isWhole) measured.numUnlike++;
+      measured.maskMs.push(...first);
+      measured.againMs.push(...again);
     }
   }
   return measured;
@@ -58,7 +67,7 @@ function ourCompiler(tokenizer) {
       const grammar = tokenizer.compileGrammar(specOf(tool));
       return () => {
         const matcher = grammar.matcher();
-        return { mask: matcher.mask, accept: matcher.accept };
+        return { maskMs: timeOf(matcher.mask), accept: matcher.accept };
       };
     } catch {
       return undefined;
@@ -66,7 +75,7 @@ function ourCompiler(tokenizer) {
   };
 }
 
-async function peerCompiler(facts, stopTokenIds) {
+async function xgrammarCompiler(facts, stopTokenIds) {
   const peer = new XGrammar(facts, stopTokenIds);
   await peer.warmUp();
   return async ({ inputSchema }) => {
@@ -75,7 +84,7 @@ async function peerCompiler(facts, stopTokenIds) {
     return () => {
       matcher.reset();
       return {
-        mask: () => matcher.getNextTokenBitmask(),
+        maskMs: timeOf(() => matcher.getNextTokenBitmask()),
         accept: (token) => matcher.acceptToken(token),
       };
     };
@@ -94,29 +103,51 @@ function row(id, ours, theirs, q) {
   };
 }
 
+const KINDS = { "compile/tools": "compileMs", "mask/tools": "maskMs", "mask/again": "againMs" };
+
+function rowsOf(ours, theirs, suffix = "") {
+  return Object.entries(KINDS).flatMap(([id, times]) => [
+    row(`${id}/p50${suffix}`, ours[times], theirs[times], 0.5),
+    row(`${id}/p99${suffix}`, ours[times], theirs[times], 0.99),
+  ]);
+}
+
+/** The file's peer is xgrammar. */
+function llamaRows(ours, theirs) {
+  const name = `${PEER.name} ${PEER.version}`;
+  return rowsOf(ours, theirs, `/${PEER.name}`).map((row) => ({
+    ...row,
+    peer: { name, ...row.peer },
+  }));
+}
+
 /**
- * @param peerTools how many of the tools the peer, which is slow to compile, is measured on
+ * @param peerTools how many of the tools the peers, which are slow, are measured on
  * @returns rows, the tools that compile, and what to print about those that do not
  */
 export async function measureMasks({ modelPath, tools, peerTools }) {
   const tokenizer = loadAddon().openTokenizer(modelPath);
   const tokensOf = (text) => tokenizer.encode(text, "text", false);
-  const ours = await measureTools(tools, tokensOf, ourCompiler(tokenizer));
+  const ours = await measureTools(tools, { tokensOf, compile: ourCompiler(tokenizer) });
   const stride = Math.max(1, Math.floor(tools.length / peerTools));
   const sample = tools.filter((_, i) => i % stride === 0);
-  const compilePeer = await peerCompiler(tokenizer.facts, [...tokenizer.facts.endIds]);
-  const theirs = await measureTools(sample, tokensOf, compilePeer);
+  const compileX = await xgrammarCompiler(tokenizer.facts, [...tokenizer.facts.endIds]);
+  const xgrammar = await measureTools(sample, { tokensOf, compile: compileX });
+  const grammars = await LlamaGrammars.open(modelPath);
+  const llama = await measureTools(sample, {
+    tokensOf,
+    compile: (tool) => grammars.compile(tool),
+    callsPerTool: LLAMA_CALLS_PER_TOOL,
+  });
+  await grammars.close();
   const notes = [
     ["ours", tools.length, ours],
-    ["peer", sample.length, theirs],
+    ["xgrammar", sample.length, xgrammar],
+    [PEER.name, sample.length, llama],
   ].map(
     ([who, total, { numRefused, numUnlike }]) =>
       `${who}: ${total} tools, ${numRefused} refused; ${numUnlike} calls not accepted`,
   );
-  const kinds = { "compile/tools": "compileMs", "mask/tools": "maskMs", "mask/again": "againMs" };
-  const rows = Object.entries(kinds).flatMap(([id, times]) => [
-    row(`${id}/p50`, ours[times], theirs[times], 0.5),
-    row(`${id}/p99`, ours[times], theirs[times], 0.99),
-  ]);
+  const rows = [...rowsOf(ours, xgrammar), ...llamaRows(ours, llama)];
   return { rows, compiled: ours.compiled, notes };
 }

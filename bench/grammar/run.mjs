@@ -1,12 +1,12 @@
 /**
  * `npm run bench:grammar [-- --threads 1,2 --rounds 5 --peer-tools 40]`: how long real tools take to
- * compile and their masks to fill, beside xgrammar on the same vocabulary, and what a grammar does to
- * the speed of decoding, beside node-llama-cpp's on the same file. The tools are those of
+ * compile and their masks to fill, beside xgrammar and node-llama-cpp on the same vocabulary, and what
+ * a grammar does to the speed of decoding, beside node-llama-cpp's on the same file. The tools are those of
  * WARMLOOP_TEST_DATA. See bench/README.md.
  */
 import { parseArgs } from "node:util";
 import { realTools } from "../../test/tools/real-tools.ts";
-import { PEER } from "../engine/peer-engine.mjs";
+import { installPeer, PEER } from "../engine/peer-engine.mjs";
 import { REAL_MODELS } from "../engine/models.mjs";
 import { describeRun, judged, median, printTable, summary, writeResults } from "../results.mjs";
 import { ourRates, peerRates, SCHEMAS } from "./decode.mjs";
@@ -72,6 +72,7 @@ if (realTools.length === 0) {
   process.exit(0);
 }
 const run = describeRun("grammar");
+installPeer();
 const [model] = REAL_MODELS;
 const modelPath = model.locate();
 const { rows, compiled, notes } = await measureMasks({
