@@ -189,7 +189,7 @@ void overlay(const std::vector<CharEdge>& a, const std::vector<CharEdge>& b, Vis
 /// Pairs of states of both. `b` may have no continuation only if `keeps_alone`.
 template <class Accepts>
 Result<CharDfa> product(const CharDfa& a, const CharDfa& b, bool keeps_alone, Accepts accepts) {
-  static const std::vector<CharEdge> no_edges;
+  const std::vector<CharEdge> no_edges;
   StateTable<StatePair, StatePairHash> table;
   table.number_of({0, 0});
   CharDfa dfa;

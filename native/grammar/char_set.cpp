@@ -82,31 +82,32 @@ bool contains(const CharSet& set, uint32_t code_point) {
 }
 
 const CharSet& any_char() {
-  static const CharSet set = make_char_set({{0, kMaxCodePoint}});
+  static const auto& set = *new CharSet(make_char_set({{0, kMaxCodePoint}}));
   return set;
 }
 
 const CharSet& digit_chars() {
-  static const CharSet set = make_char_set({{'0', '9'}});
+  static const auto& set = *new CharSet(make_char_set({{'0', '9'}}));
   return set;
 }
 
 const CharSet& word_chars() {
-  static const CharSet set = make_char_set({{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}});
+  static const auto& set =
+      *new CharSet(make_char_set({{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}}));
   return set;
 }
 
 const CharSet& space_chars() {
-  static const CharSet set = make_char_set({{0x9, 0xd},
-                                            {0x20, 0x20},
-                                            {0xa0, 0xa0},
-                                            {0x1680, 0x1680},
-                                            {0x2000, 0x200a},
-                                            {0x2028, 0x2029},
-                                            {0x202f, 0x202f},
-                                            {0x205f, 0x205f},
-                                            {0x3000, 0x3000},
-                                            {0xfeff, 0xfeff}});
+  static const auto& set = *new CharSet(make_char_set({{0x9, 0xd},
+                                                       {0x20, 0x20},
+                                                       {0xa0, 0xa0},
+                                                       {0x1680, 0x1680},
+                                                       {0x2000, 0x200a},
+                                                       {0x2028, 0x2029},
+                                                       {0x202f, 0x202f},
+                                                       {0x205f, 0x205f},
+                                                       {0x3000, 0x3000},
+                                                       {0xfeff, 0xfeff}}));
   return set;
 }
 

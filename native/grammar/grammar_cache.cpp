@@ -76,8 +76,9 @@ std::shared_ptr<VocabularyIndex> GrammarCache::vocabulary() {
 
 std::shared_ptr<GrammarCache> shared_grammar_cache(
     const std::shared_ptr<const tokenizer::Tokenizer>& tokenizer) {
-  static std::mutex mutex;
-  static std::map<const tokenizer::Tokenizer*, std::weak_ptr<GrammarCache>> caches;
+  // Never destroyed: other threads may open a tokenizer while the process exits.
+  static auto& mutex = *new std::mutex();
+  static auto& caches = *new std::map<const tokenizer::Tokenizer*, std::weak_ptr<GrammarCache>>();
   const std::lock_guard lock(mutex);
   // A cache holds its tokenizer, so no other tokenizer has the address of a cache that lives.
   std::erase_if(caches, [](const auto& entry) { return entry.second.expired(); });

@@ -57,6 +57,11 @@ void add_first_rules(const Expr& expr, const RuleFacts& facts, std::vector<int32
   });
 }
 
+std::string rule_name(const Grammar& grammar, int32_t rule) {
+  const auto named = grammar.rule_names.find(rule);
+  return named == grammar.rule_names.end() ? std::to_string(rule) : quote_bytes(named->second);
+}
+
 enum class Visit : uint8_t { kNone, kOpen, kDone };
 
 /// Depth first over "can begin with"; an open rule met again is left-recursive.
@@ -84,7 +89,7 @@ Status check_left_recursion(const Grammar& grammar, const RuleFacts& facts) {
       const int32_t next = level.first_rules.back();
       level.first_rules.pop_back();
       if (visits[static_cast<size_t>(next)] == Visit::kOpen) {
-        return Error{ErrorCode::kGrammar, "rule " + std::to_string(next) +
+        return Error{ErrorCode::kGrammar, "rule " + rule_name(grammar, next) +
                                               " of the grammar can begin with itself (left "
                                               "recursion), which is not supported"};
       }

@@ -120,6 +120,9 @@ class Escaper {
       into_.rules.push_back(rule == nullptr ? nullptr : escape(rule));
     }
     if (failure_) return *failure_;
+    for (const auto& [rule, name] : grammar.rule_names) {
+      into_.rule_names.emplace(first_rule_ + rule, name);
+    }
     return reference(first_rule_ + grammar.root);
   }
 

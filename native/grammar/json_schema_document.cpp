@@ -73,6 +73,12 @@ const JsonTree* child_at(const JsonTree& tree, const std::string& step) {
                                                                         : nullptr;
 }
 
+/// In front of a property of this name stands a schema, not a string.
+bool has_id(const JsonTree& tree) {
+  const JsonTree* id = tree.is(Kind::kObject) ? tree.find("$id") : nullptr;
+  return id != nullptr && id->is(Kind::kString);
+}
+
 }  // namespace
 
 /// Reads nodes until every id that was given out is read.
@@ -97,7 +103,7 @@ class SchemaReader {
     std::string_view name;
     Reader read;
   };
-  static const std::array<Keyword, 40> kKeywords;
+  static const std::array<Keyword, 41> kKeywords;
 
   SchemaId id_of(const JsonTree& tree, std::string pointer) {
     const auto [found, is_new] = ids_.try_emplace(&tree, static_cast<SchemaId>(trees_.size()));
@@ -165,8 +171,7 @@ class SchemaReader {
       return {};
     }
     const auto id = static_cast<SchemaId>(trees_.size());
-    static const JsonTree nothing_to_read{Kind::kTrue, {}, {}, {}};
-    trees_.push_back(&nothing_to_read);
+    trees_.push_back(&no_keywords_);
     SchemaNode& second = document_.nodes_.emplace_back();
     second.pointer = node_->pointer;
     second.values = std::move(values);
@@ -176,6 +181,12 @@ class SchemaReader {
 
   // Other schemas in the same place.
 
+  /// A base for the references below it; that of the root is the document's own.
+  Status read_id(std::string_view keyword, const JsonTree&) {
+    if (tree_ == &root_) return {};
+    return error(keyword, "below the root is not supported: it changes what $ref points to");
+  }
+
   Status read_ref(std::string_view keyword, const JsonTree& value) {
     if (!value.is(Kind::kString)) return error(keyword, "must be a string");
     const std::string fragment = percent_decoded(value.text);
@@ -184,6 +195,9 @@ class SchemaReader {
     }
     const JsonTree* target = &root_;
     for (size_t at = 1; at < fragment.size();) {
+      if (target != &root_ && has_id(*target)) {
+        return error(keyword, quote_bytes(value.text) + " points into a schema with a $id");
+      }
       const size_t end = std::min(fragment.find('/', at + 1), fragment.size());
       target = child_at(*target, pointer_step_decoded({fragment.data() + at + 1, end - at - 1}));
       if (target == nullptr) {
@@ -462,6 +476,7 @@ class SchemaReader {
   }
 
   const JsonTree& root_;
+  const JsonTree no_keywords_ = {Kind::kTrue, {}, {}, {}};  // of a node that is read already
   SchemaDocument& document_;
   std::vector<const JsonTree*> trees_;  // by id
   std::unordered_map<const JsonTree*, SchemaId> ids_;
@@ -470,7 +485,7 @@ class SchemaReader {
   SchemaNode* node_ = nullptr;      // likewise
 };
 
-const std::array<SchemaReader::Keyword, 40> SchemaReader::kKeywords = {{
+const std::array<SchemaReader::Keyword, 41> SchemaReader::kKeywords = {{
     {"type", &SchemaReader::read_type},
     {"properties", &SchemaReader::read_properties},
     {"required", &SchemaReader::read_required},
@@ -482,6 +497,7 @@ const std::array<SchemaReader::Keyword, 40> SchemaReader::kKeywords = {{
     {"oneOf", &SchemaReader::read_any_of},
     {"allOf", &SchemaReader::read_all_of},
     {"$ref", &SchemaReader::read_ref},
+    {"$id", &SchemaReader::read_id},
     {"format", &SchemaReader::read_format},
     {"minLength", &SchemaReader::read_min_length},
     {"maxLength", &SchemaReader::read_max_length},

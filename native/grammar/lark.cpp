@@ -147,6 +147,7 @@ class Compiler {
     const auto [found, is_new] =
         rules_.try_emplace(definition.name, static_cast<int32_t>(grammar_.rules.size()));
     if (is_new) {
+      grammar_.rule_names.emplace(found->second, definition.name);
       grammar_.rules.emplace_back();
       open_.push_back({found->second, &definition});
     }

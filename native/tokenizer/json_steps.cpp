@@ -32,7 +32,7 @@ bool flag_of(const JsonValue& object, std::string_view key, bool absent) {
 
 /// The elements of a `Sequence`, under the name that its kind of part uses.
 const JsonArray& parts_of(const JsonValue& sequence, std::string_view key) {
-  static const JsonArray kEmpty;
+  static const auto& kEmpty = *new JsonArray();
   const JsonArray* parts = member(sequence, key).as_array();
   return parts != nullptr ? *parts : kEmpty;
 }

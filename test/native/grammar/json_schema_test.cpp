@@ -299,6 +299,10 @@ WL_TEST("what a schema says wrongly, or cannot be enforced, is refused at its pl
       {R"({"if": {"type": "string"}, "then": {"minLength": 1}})", "then"},
       {R"({"$ref": "other.json"})", "$ref"},
       {R"({"$ref": "#/$defs/none"})", "points to nothing"},
+      {R"({"items": {"$id": "other", "$ref": "#/$defs/a"}, "$defs": {"a": {}}})",
+       "schema \"tool\" at /items: $id"},
+      {R"({"$ref": "#/$defs/a/items", "$defs": {"a": {"$id": "other", "items": {}}}})",
+       "points into a schema with a $id"},
       {R"({"$ref": "#"})", "refers to itself"},
       {R"({"anyOf": [{"$ref": "#"}, {"type": "string"}]})", "refers to itself"},
       {R"({"minLength": -1})", "minLength"},
@@ -317,6 +321,13 @@ WL_TEST("what a schema says wrongly, or cannot be enforced, is refused at its pl
     if (!contains(message, reason))
       report_failure(__FILE__, __LINE__, std::string(schema) + ": " + message);
   }
+}
+
+WL_TEST("the root may have a $id, and a property may be called so") {
+  const SpecTexts texts = schema_texts(
+      R"({"$id": "https://example.com/a", "properties": {"$id": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"const": 1}}, "required": ["$id"]})");
+  WL_CHECK_HAS(texts, R"({"$id": 1})");
+  WL_CHECK_HAS_NOT(texts, R"({"$id": 2})");
 }
 
 WL_TEST("annotations, unknown keywords and unused definitions are ignored") {

@@ -139,6 +139,7 @@ WL_TEST("a Lark grammar that is wrong or not supported is refused with its line"
       {"%import common.NONE\nstart: NONE", "has no \"NONE\""},
       {"start: \"b\"..\"a\"", "two characters"},
       {"start: A\nA: /[a-z]/~1..30000", "terminal"},
+      {"start: sum\nsum: sum \"+\" A | A\nA: \"1\"", "rule \"sum\" of the grammar can begin"},
       {"start: &", "means nothing"}};
   for (const auto& [definition, reason] : cases) {
     const std::string message = refusal(json_of(definition));
