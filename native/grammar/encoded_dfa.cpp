@@ -2,115 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <span>
-#include <tuple>
 #include <utility>
 
-#include "base/utf8.h"
+#include "grammar/byte_dfa_writer.h"
 
 namespace wl::grammar {
 namespace {
-
-struct ByteRange {
-  uint8_t first = 0, last = 0;
-  bool operator==(const ByteRange&) const = default;
-};
-
-/// A run of characters whose UTF-8 forms are all combinations of these byte ranges.
-struct ByteSequence {
-  std::array<ByteRange, 4> bytes;
-  size_t length = 0;
-  int32_t target = 0;
-};
-
-uint32_t last_of_length(size_t num_bytes) {
-  constexpr std::array<uint32_t, 5> kLast = {0, 0x7f, 0x7ff, 0xffff, kMaxCodePoint};
-  return kLast[num_bytes];
-}
-
-ByteSequence sequence_of(uint32_t first, uint32_t last, size_t num_bytes, int32_t target) {
-  std::string low, high;
-  append_utf8(first, &low);
-  append_utf8(last, &high);
-  ByteSequence sequence;
-  sequence.length = num_bytes;
-  sequence.target = target;
-  for (size_t i = 0; i < num_bytes; ++i) {
-    sequence.bytes[i] = {static_cast<uint8_t>(low[i]), static_cast<uint8_t>(high[i])};
-  }
-  return sequence;
-}
-
-/// Cuts the edge so that in each piece every byte runs through its range independently: first at
-/// the lengths of UTF-8 forms, then where all lower six-bit groups run from zero to all ones.
-void append_sequences(const CharEdge& edge, std::vector<ByteSequence>* out) {
-  uint32_t first = edge.first;
-  while (first <= edge.last) {
-    size_t num_bytes = 1;
-    while (last_of_length(num_bytes) < first) ++num_bytes;
-    uint32_t last = std::min(edge.last, last_of_length(num_bytes));
-    for (size_t group = 1; group < num_bytes; ++group) {
-      const uint32_t low_bits = (1u << (6 * group)) - 1;
-      if ((first & ~low_bits) == (last & ~low_bits)) continue;
-      if ((first & low_bits) != 0) {
-        last = first | low_bits;
-      } else if ((last & low_bits) != low_bits) {
-        last = (last & ~low_bits) - 1;
-      }
-    }
-    out->push_back(sequence_of(first, last, num_bytes, edge.target));
-    first = last + 1;
-  }
-}
-
-/// Writes an automaton of some states of the caller's and of inner ones, of which equal ones are
-/// one state.
-class Writer {
- public:
-  explicit Writer(size_t num_states) { dfa_.states.resize(num_states); }
-
-  /// A state with these edges, which are kPlain.
-  int32_t state_with(std::vector<ByteEdge> edges, bool accepts = false) {
-    Content content{accepts, {}};
-    for (const ByteEdge& edge : edges) {
-      content.second.emplace_back(edge.first, edge.last, edge.target);
-    }
-    const auto [found, is_new] =
-        inner_.try_emplace(std::move(content), static_cast<int32_t>(dfa_.states.size()));
-    if (is_new) dfa_.states.push_back({std::move(edges), accepts});
-    return found->second;
-  }
-
-  /// The edges that read one of the sequences from byte `depth` on; all begin alike before it.
-  std::vector<ByteEdge> edges_for(std::span<const ByteSequence> sequences, size_t depth) {
-    std::vector<ByteEdge> edges;
-    for (size_t begin = 0; begin < sequences.size();) {
-      const ByteRange range = sequences[begin].bytes[depth];
-      size_t end = begin + 1;
-      while (end < sequences.size() && sequences[end].bytes[depth] == range) ++end;
-      const auto group = sequences.subspan(begin, end - begin);
-      const int32_t target =
-          group[0].length == depth + 1 ? group[0].target : state_with(edges_for(group, depth + 1));
-      if (!edges.empty() && edges.back().target == target && edges.back().last + 1 == range.first) {
-        edges.back().last = range.last;
-      } else {
-        edges.push_back({range.first, range.last, EdgeKind::kPlain, target});
-      }
-      begin = end;
-    }
-    return edges;
-  }
-
-  ByteState& state(size_t index) { return dfa_.states[index]; }
-  ByteDfa take() { return std::move(dfa_); }
-
- private:
-  using Content = std::pair<bool, std::vector<std::tuple<uint8_t, uint8_t, int32_t>>>;
-
-  ByteDfa dfa_;
-  std::map<Content, int32_t> inner_;
-};
 
 /// What JSON.stringify writes behind the backslash; 0: `u` and four digits.
 char short_escape(uint32_t c) {
@@ -150,7 +47,7 @@ void sort_edges(std::vector<ByteEdge>* edges) {
 /// The state behind a backslash, for the characters among these edges that are escaped.
 class EscapeEdges {
  public:
-  explicit EscapeEdges(Writer* writer) : writer_(writer) {}
+  explicit EscapeEdges(ByteDfaWriter* writer) : writer_(writer) {}
 
   void add(uint32_t c, int32_t target) {
     if (const char escape = short_escape(c)) {
@@ -179,13 +76,13 @@ class EscapeEdges {
   }
 
  private:
-  Writer* writer_;
+  ByteDfaWriter* writer_;
   std::vector<ByteEdge> short_;
   std::array<std::vector<ByteEdge>, 2> hex_;  // by the third hex digit
 };
 
 /// The edges of one state that write its characters.
-std::vector<ByteEdge> json_edges(const std::vector<CharEdge>& edges, Writer* writer) {
+std::vector<ByteEdge> json_edges(const std::vector<CharEdge>& edges, ByteDfaWriter* writer) {
   EscapeEdges escapes(writer);
   std::vector<ByteSequence> sequences;
   const auto add_plain = [&](uint32_t first, uint32_t last, int32_t target) {
@@ -223,7 +120,7 @@ void append_escaped(char c, std::string* out) {
 
 /// Joins equal states of a tree whose states stand behind their parents.
 ByteDfa with_shared_endings(ByteDfa trie) {
-  Writer writer(1);
+  ByteDfaWriter writer(1);
   std::vector<int32_t> shared(trie.states.size());
   for (size_t s = trie.states.size(); s-- > 0;) {
     ByteState& state = trie.states[s];
@@ -240,7 +137,7 @@ ByteDfa with_shared_endings(ByteDfa trie) {
 }  // namespace
 
 ByteDfa encoded_dfa(const CharDfa& dfa) {
-  Writer writer(dfa.states.size());
+  ByteDfaWriter writer(dfa.states.size());
   for (size_t s = 0; s < dfa.states.size(); ++s) {
     std::vector<ByteSequence> sequences;
     for (const CharEdge& edge : dfa.states[s].edges) append_sequences(edge, &sequences);
@@ -253,7 +150,7 @@ ByteDfa encoded_dfa(const CharDfa& dfa) {
 ByteDfa json_string_rest_dfa(const CharDfa& dfa, CountUnits count_units) {
   const bool counts = count_units == CountUnits::kYes;
   const size_t end = dfa.states.size();  // behind the closing quote
-  Writer writer(end + 1);
+  ByteDfaWriter writer(end + 1);
   writer.state(end).accepts = true;
   for (size_t s = 0; s < end; ++s) {
     std::vector<ByteEdge> edges = json_edges(dfa.states[s].edges, &writer);
@@ -270,7 +167,7 @@ ByteDfa json_string_rest_dfa(const CharDfa& dfa, CountUnits count_units) {
 }
 
 ByteDfa json_chars_dfa(const CharDfa& dfa) {
-  Writer writer(dfa.states.size());
+  ByteDfaWriter writer(dfa.states.size());
   for (size_t s = 0; s < dfa.states.size(); ++s) {
     std::vector<ByteEdge> edges = json_edges(dfa.states[s].edges, &writer);
     writer.state(s) = {std::move(edges), dfa.states[s].accepts};

@@ -8,8 +8,10 @@
 
 #include "grammar/encoded_dfa.h"
 #include "grammar/grammar_checks.h"
+#include "grammar/json_layout.h"
 #include "grammar/json_schema_branches.h"
 #include "grammar/json_schema_document.h"
+#include "grammar/json_schema_numbers.h"
 #include "grammar/json_schema_shapes.h"
 #include "grammar/json_schema_strings.h"
 #include "grammar/member_chain.h"
@@ -21,8 +23,6 @@ using Kind = JsonTree::Kind;
 using Branches = std::vector<Conjunction>;
 
 constexpr size_t kMaxRules = 50'000;  // of one schema, in the sense of combinations of nodes
-constexpr uint32_t kMaxDivisor =
-    10'000;  // of multipleOf, several together: each remainder is a state
 constexpr size_t kMaxPrefixItems = 1000;
 
 /// Each combination of nodes that can be an array or object becomes a rule, compiled once and not
@@ -33,7 +33,7 @@ class Compiler {
       : document_(*document),
         shapes_(*document),
         branches_(document, &shapes_),
-        punctuation_(json_punctuation(whitespace)),
+        layout_(whitespace),
         grammar_(*grammar) {}
 
   Result<ExprPtr> run() {
@@ -109,74 +109,12 @@ class Compiler {
 
   void add_literal(const JsonTree& value, std::vector<ExprPtr>* options,
                    std::vector<std::string>* literals) const {
-    ExprPtr expr = literal_expr(value);
+    ExprPtr expr = layout_.value(value);
     if (const auto* text = std::get_if<Literal>(&expr->node)) {
       literals->push_back(text->bytes);
     } else {
       options->push_back(std::move(expr));
     }
-  }
-
-  /// This value, with white space where there may be some.
-  ExprPtr literal_expr(const JsonTree& value) const {
-    switch (value.kind) {
-      case Kind::kNull:
-        return literal("null");
-      case Kind::kFalse:
-        return literal("false");
-      case Kind::kTrue:
-        return literal("true");
-      case Kind::kNumber:
-        return literal(value.text);
-      case Kind::kString:
-        return literal(json_quoted(value.text));
-      case Kind::kArray: {
-        std::vector<ExprPtr> items;
-        for (const JsonTree& item : value.items) items.push_back(literal_expr(item));
-        return bracketed("[", separated(items), "]");
-      }
-      case Kind::kObject: {
-        std::vector<ExprPtr> members;
-        for (const JsonTreeMember& member : value.members) {
-          members.push_back(
-              member_expr(literal(json_quoted(member.key)), literal_expr(member.value)));
-        }
-        return bracketed("{", separated(members), "}");
-      }
-    }
-    return nullptr;
-  }
-
-  ExprPtr separated(const std::vector<ExprPtr>& items) const {
-    std::vector<ExprPtr> parts;
-    for (const ExprPtr& item : items) {
-      if (!parts.empty()) parts.push_back(punctuation_.comma);
-      parts.push_back(item);
-    }
-    return concatenation(parts);
-  }
-
-  ExprPtr member_expr(const ExprPtr& key, const ExprPtr& value) const {
-    return concatenation({key, punctuation_.colon, value});
-  }
-
-  /// White space stands around what is between brackets, once if that is nothing.
-  ExprPtr bracketed(const char* open, const ExprPtr& inside, const char* close) const {
-    const ExprPtr& space = punctuation_.space;
-    if (space == nullptr) return concatenation({literal(open), inside, literal(close)});
-    const auto* options = std::get_if<Choice>(&inside->node);
-    const auto is_nothing = [](const ExprPtr& expr) {
-      const auto* sequence = std::get_if<Sequence>(&expr->node);
-      return sequence != nullptr && sequence->parts.empty();
-    };
-    std::vector<ExprPtr> something = options == nullptr ? std::vector{inside} : options->options;
-    const auto removed = std::erase_if(something, is_nothing);
-    ExprPtr filled =
-        concatenation({something.size() == 1 ? something[0] : choice(something), space});
-    const ExprPtr content = something.empty() ? sequence({})
-                            : removed == 0    ? filled
-                                              : optional(std::move(filled));
-    return concatenation({literal(open), space, content, literal(close)});
   }
 
   Status add_types(const Conjunction& nodes, std::vector<ExprPtr>* options) {
@@ -190,7 +128,7 @@ class Compiler {
         options->push_back(std::move(expr).value());
       }
       if ((types & kNumberType) != 0) {
-        auto expr = number_expr(nodes);
+        auto expr = schema_number_expr(shapes_.number(nodes));
         if (!expr.ok()) return error_in(nodes, expr.error().message);
         options->push_back(std::move(expr).value());
       }
@@ -215,26 +153,6 @@ class Compiler {
     return document_.error_at(nodes.empty() ? "" : document_.node(nodes[0]).pointer, what);
   }
 
-  Result<ExprPtr> number_expr(const Conjunction& nodes) const {
-    const NumberShape shape = shapes_.number(nodes);
-    if (!shape.range.min && !shape.range.max && shape.divisor == 1) {
-      return match(shape.range.is_integral ? json_integer() : json_number());
-    }
-    if (shape.divisor > kMaxDivisor) {
-      return {ErrorCode::kGrammar,
-              "multipleOf of more than " + std::to_string(kMaxDivisor) + " is not supported"};
-    }
-    auto numbers = numbers_in(shape.range);
-    if (numbers.ok() && shape.divisor > 1) {
-      numbers = intersection(numbers.value(), multiples_of(shape.divisor));
-    }
-    if (!numbers.ok()) {
-      return {ErrorCode::kGrammar, "multipleOf with bounds " + numbers.error().message};
-    }
-    if (numbers.value().is_empty()) return choice({});
-    return match(std::make_shared<const ByteDfa>(encoded_dfa(numbers.value())));
-  }
-
   Result<ExprPtr> object_expr(const Conjunction& nodes) {
     const auto object = shapes_.object(nodes);
     if (!object.ok()) return object.error();
@@ -246,16 +164,16 @@ class Compiler {
       auto value = value_expr(member.value);
       if (!value.ok()) return value;
       chain.members.push_back(
-          {member_expr(literal(json_quoted(member.key)), value.value()), member.is_required});
+          {layout_.member(literal(json_quoted(member.key)), value.value()), member.is_required});
     }
     std::vector<ExprPtr> extras;
     for (const ExtraMembers& kind : shape.extras) {
       WL_RETURN_IF_ERROR(add_extra_members(shape, kind, nodes, &extras));
     }
     if (!extras.empty()) chain.extra = extras.size() == 1 ? extras[0] : choice(std::move(extras));
-    auto members = member_chain_expr(chain, punctuation_.comma, &grammar_);
+    auto members = member_chain_expr(chain, layout_.comma(), &grammar_);
     if (!members.ok()) return error_in(nodes, members.error().message);
-    return bracketed("{", members.value(), "}");
+    return layout_.bracketed("{", members.value(), "}");
   }
 
   /// Members with keys that are not declared. Keys that names restrict come as branches of strings.
@@ -270,7 +188,7 @@ class Compiler {
       if (key.value() == nullptr) continue;
       auto value = value_expr(kind.value);
       if (!value.ok()) return value.error();
-      extras->push_back(member_expr(key.value(), value.value()));
+      extras->push_back(layout_.member(key.value(), value.value()));
     }
     return {};
   }
@@ -325,23 +243,23 @@ class Compiler {
       const uint32_t min = shape.count.min - std::min(shape.count.min, num_single);
       const uint32_t max = shape.count.max == UnitBounds::kUnbounded ? shape.count.max
                                                                      : shape.count.max - num_single;
-      after = repeat(concatenation({punctuation_.comma, rest.value()}), min, max);
+      after = repeat(concatenation({layout_.comma(), rest.value()}), min, max);
     }
     for (uint32_t i = num_single; i-- > 0;) {
       auto item = value_expr(shape.item(i));
       if (!item.ok()) return item;
       ExprPtr with_item =
-          concatenation({i == 0 ? sequence({}) : punctuation_.comma, item.value(), after});
+          concatenation({i == 0 ? sequence({}) : layout_.comma(), item.value(), after});
       after =
           i < shape.count.min ? std::move(with_item) : choice({sequence({}), std::move(with_item)});
     }
-    return bracketed("[", after, "]");
+    return layout_.bracketed("[", after, "]");
   }
 
   const SchemaDocument& document_;
   SchemaShapes shapes_;
   SchemaBranches branches_;
-  const JsonPunctuation& punctuation_;
+  const JsonLayout layout_;
   Grammar& grammar_;
   std::map<Conjunction, ExprPtr> by_schemas_;
   std::map<Branches, ExprPtr> by_branches_;

@@ -9,7 +9,8 @@
 //
 // json_schema_document: what the schema says, node by node. json_schema_branches: which nodes hold
 // together. json_schema_values: whether a given value validates. json_schema_shapes: what the nodes
-// together ask of each type. json_schema.cpp: from there to expressions.
+// together ask of each type. json_schema.cpp, with json_schema_strings and json_schema_numbers:
+// from there to expressions.
 
 #include <string>
 

@@ -1,6 +1,7 @@
 #pragma once
 // A JSON Schema read into nodes: one for each subschema that can be reached, with its own keywords
-// checked and its subschemas by id. What several nodes mean together is for others.
+// checked and its subschemas by id (json_schema_reader). What several nodes mean together is for
+// others.
 
 #include <cstdint>
 #include <deque>
@@ -84,6 +85,7 @@ class SchemaDocument {
   static Result<std::unique_ptr<SchemaDocument>> read(const JsonTree& root, std::string name);
 
   const SchemaNode& node(SchemaId id) const { return nodes_[static_cast<size_t>(id)]; }
+  size_t num_nodes() const { return nodes_.size(); }
   /// A node of our own: an object does not have the property.
   SchemaId absent(const std::string& key);
   /// An error at a place in the schema.
@@ -99,8 +101,5 @@ class SchemaDocument {
 
 /// The schemas that the node has for the value of a property: by name, by pattern, or for the rest.
 std::vector<SchemaId> schemas_of_property(const SchemaNode& node, const std::string& key);
-
-/// Adds a step to a JSON pointer.
-std::string pointer_to(std::string_view pointer, std::string_view step);
 
 }  // namespace wl::grammar

@@ -41,7 +41,10 @@ inline SpecTexts schema_texts(const std::string& schema, const char* whitespace 
 /// The message of a spec that must be refused.
 inline std::string refusal(const std::string& spec) {
   const auto parsed = grammar::parse_grammar_spec(spec);
-  if (parsed.ok()) return "not refused";
+  if (parsed.ok()) {
+    const Status status = grammar::check_rules(parsed.value());
+    return status.ok() ? "not refused" : status.error().message;
+  }
   if (parsed.error().code != ErrorCode::kGrammar) return "refused with another code";
   return parsed.error().message;
 }
