@@ -76,12 +76,18 @@ export async function answerWithObjects(
   exchange: HttpExchange,
   runs: readonly RunResponse[],
 ): Promise<readonly ResponseObject[]> {
-  const responses = await runAll(exchange, runs, "http", ignoreEvent);
-  for (const response of responses) {
-    if (response.status === "cancelled") throw shuttingDown();
-    if (response.status === "failed") throw failedError(response);
-  }
+  const responses = await runAll(exchange, runs.map(rejectsFailure), "http", ignoreEvent);
+  if (responses.some(({ status }) => status === "cancelled")) throw shuttingDown();
   return responses;
+}
+
+/** The same run, but its failure is an error, which cancels the other runs of its answer. */
+export function rejectsFailure(run: RunResponse): RunResponse {
+  return async (...where) => {
+    const response = await run(...where);
+    if (response.status === "failed") throw failedError(response);
+    return response;
+  };
 }
 
 /** A failed response in the form of an error body. */

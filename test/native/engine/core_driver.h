@@ -119,6 +119,19 @@ inline Output expected_output(const Tokens& prompt, const RequestOptions& option
   return output;
 }
 
+/// The log probabilities of tokens[begin..]: each from the logits of the tokens before it.
+inline sampling::LogprobRows expected_logprobs(const Tokens& tokens, size_t begin, int num_top,
+                                               const std::vector<int>& windows = {0}) {
+  ToyModel model(windows);
+  sampling::LogprobRows rows;
+  std::vector<float> logits(kToyVocab);
+  for (size_t i = 1; i < tokens.size(); ++i) {
+    toy_logits(model.append(tokens[i - 1]), logits.data());
+    if (i >= begin) WL_CHECK(sampling::append_logprobs(logits, tokens[i], num_top, rows));
+  }
+  return rows;
+}
+
 class CoreDriver {
  public:
   struct Told : Output {

@@ -19,20 +19,9 @@ static RequestOptions with_logprobs(Tokens tokens, bool of_prompt = false,
   return options;
 }
 
-/// The rows of tokens[begin..]: each from the logits of the tokens before it.
-static LogprobRows expected_rows(const Tokens& tokens, size_t begin) {
-  ToyModel model({0});
-  LogprobRows rows;
-  std::vector<float> logits(kToyVocab);
-  for (size_t i = 1; i < tokens.size(); ++i) {
-    toy_logits(model.append(tokens[i - 1]), logits.data());
-    if (i >= begin) WL_CHECK(wl::sampling::append_logprobs(logits, tokens[i], 3, rows));
-  }
-  return rows;
-}
-
 static void check_rows(const CoreDriver::Told& told, const Tokens& prompt, bool of_prompt) {
-  const LogprobRows expected = expected_rows(prompt + told.tokens, of_prompt ? 1 : prompt.size());
+  const LogprobRows expected =
+      expected_logprobs(prompt + told.tokens, of_prompt ? 1 : prompt.size(), 3);
   WL_CHECK(told.logprobs.tokens == expected.tokens);
   WL_CHECK(told.logprobs.logprobs == expected.logprobs);
 }
@@ -128,6 +117,18 @@ WL_TEST("logprobs: the same output as without, and those of the model where a gr
     check_output(told, jumping.run(options));
     WL_CHECK(jumping.core.stats().forced_tokens > 0);
   }
+}
+
+WL_TEST("logprobs: a prompt whose logits are not finite fails where that is seen, and alone") {
+  CoreDriver driver;
+  RequestOptions options = with_logprobs(random_tokens(3, 20) + Tokens{kToyPoison, 1}, true, 0);
+  options.prefill_only = true;
+  const RequestId bad = driver.submit(options);
+  const RequestId good = driver.submit(with_logprobs(kPrompt, true));
+  driver.run_until_idle();
+  WL_CHECK(driver.told(bad).finish == FinishReason::kFailed);
+  WL_CHECK(driver.told(bad).error == ErrorCode::kEngineFailed);
+  check_rows(driver.told(good), kPrompt, true);
 }
 
 WL_TEST("logprobs: what is out of range is refused by name") {

@@ -68,6 +68,9 @@ class RandomSession {
     if (pick(3) == 0) options.stop_token_ids = {static_cast<int32_t>(pick(60)), 5};
     if (pick(2) == 0) options.logits = wl::engine::LogitsMode::kSampled;
     if (pick(3) == 0) {
+      options.logprobs = {.num_top = static_cast<int>(pick(4)), .of_prompt = pick(2) == 0};
+    }
+    if (pick(3) == 0) {
       options.grammar = pick(2) == 0 ? objects_ : letters_;
       options.jump_forward = pick(3) != 0;
     }
@@ -113,7 +116,8 @@ class RandomSession {
 
   /// The sequence is taken out until its request ends: only then are its tokens known again.
   void continue_one(std::map<SequenceId, Tokens>::iterator it) {
-    const RequestOptions options = random_request(random_tokens(rng_() % 1000, 1 + pick(9)));
+    RequestOptions options = random_request(random_tokens(rng_() % 1000, 1 + pick(9)));
+    if (options.logprobs) options.logprobs->of_prompt = false;
     if (!fits(it->second.size(), options)) return;
     const Expectation expectation{it->second, options, false};
     requests_[driver_.continue_sequence(it->first, options)] = expectation;
@@ -145,6 +149,13 @@ class RandomSession {
     // Forced tokens need no logits, so they come even where those are not finite.
     if (is_poisoned && options.grammar && options.jump_forward) return;
     if (told.num_admissions == 1) WL_CHECK_EQ(told.prompt_tokens, static_cast<int>(prompt.size()));
+    if (options.logprobs && told.finish != FinishReason::kAborted && !is_poisoned) {
+      const auto expected =
+          expected_logprobs(prompt + told.tokens, options.logprobs->of_prompt ? 1 : prompt.size(),
+                            options.logprobs->num_top, windows_);
+      WL_CHECK(told.logprobs.tokens == expected.tokens);
+      WL_CHECK(told.logprobs.logprobs == expected.logprobs);
+    }
     if (options.prefill_only) {
       WL_CHECK(told.tokens.empty());
       return;

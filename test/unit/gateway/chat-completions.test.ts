@@ -191,6 +191,27 @@ describe("chat completions", () => {
     expect(text).not.toContain("[DONE]");
   });
 
+  test("the failure of one choice ends the stream and cancels the others", async () => {
+    server = await startGateway();
+    const error = { code: "server_error", message: "engine stopped" };
+    let numCancelled = 0;
+    server.session.script = (turn) => {
+      begin(turn);
+      if (server.session.turns.length === 3) return end(turn, [], { status: "failed", error });
+      return new Promise((resolve) => {
+        turn.signal.addEventListener("abort", () => {
+          numCancelled++;
+          emitDelta(turn, "too late");
+          resolve({ ...turn.response, status: "cancelled" });
+        });
+      });
+    };
+    const body = { ...chat, n: 3, stream: true };
+    const text = await (await server.post("/v1/chat/completions", body)).text();
+    expect(JSON.parse(parseSse(text).at(-1)?.data ?? "").error).toMatchObject(error);
+    expect(numCancelled).toBe(2);
+  });
+
   test("silence is broken by comment lines", async () => {
     server = await startGateway({ limits: { keepaliveMs: 5 } });
     server.session.script = (turn) => {
