@@ -69,10 +69,8 @@ test("greedy choices are equal; a bias changes them", async () => {
   const request = { ...chat(FRANCE.question), n: 2, logprobs: true };
   const { choices } = await sdk.client.chat.completions.create(request);
   expect(choices.map(({ message }) => message.content)).toEqual([FRANCE.answer, FRANCE.answer]);
-  const ids = await Promise.all(
-    Array.from({ length: 4 }, async (_, id) => [id, await biased({ [500 + id]: 100 })] as const),
-  );
-  expect(new Set(ids.map(([, text]) => text)).size).toBe(4);
+  const firstTokens = await Promise.all([500, 501, 502].map((id) => biased({ [id]: 100 })));
+  expect(new Set(firstTokens).size).toBe(3);
 });
 
 /** The one token that an answer then has. */
@@ -82,41 +80,58 @@ async function biased(logit_bias: Record<string, number>): Promise<string> {
   return completion.choices[0]?.message.content ?? "";
 }
 
-test("runTools calls the function and ends with the answer", async () => {
-  const cities: string[] = [];
-  const runner = sdk.client.chat.completions.runTools({
-    ...chat("Use the tool to look the weather of Oslo up."),
-    max_completion_tokens: 40,
-    tool_choice: { type: "function", function: { name: "get_weather" } },
-    tools: [
-      {
-        type: "function",
-        function: {
-          name: "get_weather",
-          description: "Weather of a city",
-          strict: true,
-          parameters: {
-            type: "object",
-            properties: { city: { enum: ["Oslo", "Rome"] } },
-            required: ["city"],
-            additionalProperties: false,
-          },
-          parse: (text: string) => JSON.parse(text) as { readonly city: string },
-          function: ({ city }: { readonly city: string }) => {
-            cities.push(city);
-            return "4 C, rain";
-          },
+describe("runTools", () => {
+  function weatherTool(cities: string[]) {
+    return {
+      type: "function" as const,
+      function: {
+        name: "get_weather",
+        description: "Weather of a city",
+        strict: true,
+        parameters: {
+          type: "object",
+          properties: { city: { enum: ["Oslo", "Rome"] } },
+          required: ["city"],
+          additionalProperties: false,
+        },
+        parse: (text: string) => JSON.parse(text) as { readonly city: string },
+        function: ({ city }: { readonly city: string }) => {
+          cities.push(city);
+          return "4 C, rain";
         },
       },
-    ],
+    };
+  }
+
+  test("calls a named function once", async () => {
+    const cities: string[] = [];
+    const runner = sdk.client.chat.completions.runTools({
+      ...chat("Use the tool to look the weather of Oslo up."),
+      tool_choice: { type: "function", function: { name: "get_weather" } },
+      tools: [weatherTool(cities)],
+    });
+    await runner.done();
+    expect(cities).toHaveLength(1);
+    expect(runner.messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
   });
-  await runner.done();
-  expect(cities).toHaveLength(1);
-  expect(runner.messages.map(({ role }) => role).slice(0, 3)).toEqual([
-    "user",
-    "assistant",
-    "tool",
-  ]);
+
+  test("goes on with the results, streamed, as often as it may", async () => {
+    const cities: string[] = [];
+    const runner = sdk.client.chat.completions.runTools(
+      {
+        ...chat("Use the tool to look the weather of Oslo up."),
+        stream: true,
+        tool_choice: "required",
+        parallel_tool_calls: false,
+        tools: [weatherTool(cities)],
+      },
+      { maxChatCompletions: 2 },
+    );
+    await runner.done();
+    expect(cities).toHaveLength(2);
+    const round = ["assistant", "tool"];
+    expect(runner.messages.map(({ role }) => role)).toEqual(["user", ...round, ...round]);
+  });
 });
 
 test("the token cap is kept and reported", async () => {
