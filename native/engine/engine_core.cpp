@@ -163,11 +163,12 @@ bool EngineCore::append_logprobs(const Request& request, std::span<const float> 
 void EngineCore::report_rows(const ScheduledTokens& scheduled, std::span<const float> logits) {
   Request& request = *scheduled.request;
   if (logits.empty()) return;
-  if (request.options.logits != LogitsMode::kNone) {
-    std::vector<float>& out = lifecycle_.event_of(request).logits;
-    out.insert(out.end(), logits.begin(), logits.end());
-  }
   request.next_logits_position = request.sequence->num_computed_tokens + scheduled.num_tokens;
+  const LogitsMode mode = request.options.logits;
+  if (mode == LogitsMode::kNone || (mode == LogitsMode::kSampled && !scheduled.samples)) return;
+  if (mode == LogitsMode::kSampled) logits = logits.last(static_cast<size_t>(limits_.vocab));
+  std::vector<float>& out = lifecycle_.event_of(request).logits;
+  out.insert(out.end(), logits.begin(), logits.end());
 }
 
 std::optional<int32_t> EngineCore::forced_token(const Request& request) {
