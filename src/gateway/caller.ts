@@ -70,6 +70,11 @@ export class Caller {
     refuseEmpty(this.#requests, "requests", nowMs);
     refuseEmpty(this.#tokens, "uncached prompt tokens", nowMs);
     this.#requests?.take(1, nowMs);
+    return this.holdPlace();
+  }
+
+  /** A place in flight for what outlives the request that was admitted. Returned as `admit` does. */
+  holdPlace(): () => void {
     this.#numInFlight++;
     let isOpen = true;
     return () => {

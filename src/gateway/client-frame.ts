@@ -5,9 +5,10 @@ import { parseJsonObject } from "../protocol/parse-json.ts";
 import { parseResponsesRequest } from "../protocol/responses-request.ts";
 import type { ResponsesRequest } from "../protocol/responses-types.ts";
 
+const FRAME_TYPES = ["response.create", "response.cancel", "response.steer"] as const;
 const STREAM_ID = /^[A-Za-z0-9_.-]{1,256}$/;
 
-export type ClientFrame = CreateFrame | SteerFrame;
+export type ClientFrame = CreateFrame | CancelFrame | SteerFrame;
 
 export interface CreateFrame {
   readonly type: "response.create";
@@ -21,8 +22,12 @@ export type RequestOrRefusal =
   | { readonly accepted: ResponsesRequest }
   | { readonly refusal: ApiErrorFacts };
 
-export interface SteerFrame {
-  readonly type: "response.steer";
+export type CancelFrame = CommandFrame<"response.cancel">;
+export type SteerFrame = CommandFrame<"response.steer">;
+
+/** Speaks of a response that was created before. */
+interface CommandFrame<Type> {
+  readonly type: Type;
   readonly streamId: string | undefined;
   readonly fields: Readonly<Record<string, unknown>>;
 }
@@ -30,8 +35,8 @@ export interface SteerFrame {
 /** @throws {ApiError} 400 invalid_json, unknown_event_type, invalid_stream_id */
 export function parseClientFrame(payload: Uint8Array): ClientFrame {
   const fields = parseJsonObject(payload);
-  const { type } = fields;
-  if (type !== "response.create" && type !== "response.steer") throw unknownType(type);
+  const type = FRAME_TYPES.find((known) => known === fields.type);
+  if (type === undefined) throw unknownType(fields.type);
   const streamId = parseStreamId(fields.stream_id);
   return type === "response.create"
     ? { type, streamId, request: parseRequest(fields) }
@@ -49,7 +54,7 @@ function parseRequest(fields: Readonly<Record<string, unknown>>): RequestOrRefus
 
 function unknownType(type: unknown): Error {
   const shown = typeof type === "string" ? quote(type) : "none";
-  const message = `event types are response.create and response.steer; got ${shown}`;
+  const message = `event types are ${FRAME_TYPES.join(", ")}; got ${shown}`;
   return invalidRequest("unknown_event_type", message, "type");
 }
 

@@ -77,7 +77,7 @@ export async function answerWithObjects(
   runs: readonly RunResponse[],
 ): Promise<readonly ResponseObject[]> {
   const responses = await runAll(exchange, runs.map(rejectsFailure), "http", ignoreEvent);
-  if (responses.some(({ status }) => status === "cancelled")) throw shuttingDown();
+  if (responses.some(({ status }) => status === "in_progress")) throw shuttingDown();
   return responses;
 }
 

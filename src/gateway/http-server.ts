@@ -20,6 +20,7 @@ import { rawErrorResponse } from "./raw-error.ts";
 import { pathOf } from "./request-path.ts";
 import { addResponsesRoute } from "./responses-route.ts";
 import { addStatusRoutes } from "./status-routes.ts";
+import { addStoredResponsesRoutes } from "./stored-responses-route.ts";
 import { addUnsupportedRoutes, allowedMethods } from "./unsupported-routes.ts";
 
 /** Node's 5 s breaks clients behind proxies that reuse connections. */
@@ -56,6 +57,7 @@ export async function buildHttpServer(options: HttpServerOptions): Promise<HttpS
   addStatusRoutes(app, state, options.metrics);
   addModelRoutes(app, state);
   addResponsesRoute(app, options);
+  addStoredResponsesRoutes(app, options);
   addChatRoute(app, options);
   addCompletionsRoute(app, options);
   addUnsupportedRoutes(app);

@@ -1,4 +1,4 @@
-/** The end of a response that a drain cut off: the session is silent about what was aborted. */
+/** The end of a response that a drain cut off: the session leaves what was aborted without an end. */
 import type { ApiError } from "../protocol/api-error.ts";
 import { overloaded } from "../protocol/engine-error-map.ts";
 import type { ResponseEvent, ResponseObject } from "../protocol/responses-types.ts";
@@ -10,14 +10,14 @@ export function shuttingDown(): ApiError {
 }
 
 /**
- * The terminal event of a cancelled response; undefined for any other, which has ended by itself.
+ * The terminal event of an aborted response; undefined for any other, which has ended by itself.
  * @throws {ApiError} 503 when no event was sent yet
  */
 export function interruptionEvent(
   response: ResponseObject,
   nextSequenceNumber: number,
 ): ResponseEvent | undefined {
-  if (response.status !== "cancelled") return undefined;
+  if (response.status !== "in_progress") return undefined;
   if (nextSequenceNumber === 0) throw shuttingDown();
   // A code that clients try again on; `server_is_overloaded` would end their turn.
   const error = { code: "server_error", message: SHUTDOWN_MESSAGE };

@@ -45,6 +45,11 @@ export class LaneQueue<T extends LaneEntry> {
     return true;
   }
 
+  /** What comes next on a lane. */
+  firstWaiting(streamId: string | undefined): T | undefined {
+    return this.#waiting.find((entry) => entry.streamId === streamId);
+  }
+
   /** Forgets what waits; what runs goes on. */
   clear(): void {
     this.#waiting.length = 0;

@@ -1,9 +1,11 @@
 /**
- * `POST /v1/responses`: one JSON object, or the events as SSE. And `/v1/responses/input_tokens`: how many
+ * `POST /v1/responses`: one JSON object, or the events as SSE, or a response in the background. And `/v1/responses/input_tokens`: how many
  * tokens the prompt of such a request has.
  */
 import type { FastifyInstance } from "fastify";
+import type { ResponsesRequest } from "../protocol/responses-types.ts";
 import type { RunResponse } from "../session/session-types.ts";
+import { runInBackground } from "./background-run.ts";
 import {
   answerWithEvents,
   answerWithObject,
@@ -11,8 +13,10 @@ import {
   callerOf,
   contextOf,
   type ExchangeServices,
+  type HttpExchange,
 } from "./http-exchange.ts";
 import { requireModel } from "./model-lookup.ts";
+import { streamRecorded } from "./recorded-stream.ts";
 
 export function addResponsesRoute(app: FastifyInstance, services: ExchangeServices): void {
   app.post("/v1/responses", async (request, reply) => {
@@ -20,6 +24,7 @@ export function addResponsesRoute(app: FastifyInstance, services: ExchangeServic
     const parsed = await services.parser.parse("responses", bodyOf(request));
     requireModel(session, callerOf(request), parsed.model);
     const exchange = { ...services, request, reply };
+    if (parsed.background) return answerInBackground(exchange, parsed);
     const run: RunResponse = (...where) => session.createResponse(parsed, ...where);
     if (!parsed.stream) return answerWithObject(exchange, run);
     return answerWithEvents(exchange, [run], {
@@ -35,4 +40,15 @@ export function addResponsesRoute(app: FastifyInstance, services: ExchangeServic
     const inputTokens = await session.countInputTokens(parsed, contextOf(request, "http"));
     return { object: "response.input_tokens", input_tokens: inputTokens };
   });
+}
+
+/** The first state of the response, or its events: those are recorded and outlive this stream. */
+async function answerInBackground(exchange: HttpExchange, parsed: ResponsesRequest) {
+  const { request, state } = exchange;
+  const caller = callerOf(request);
+  const context = contextOf(request, parsed.stream ? "sse" : "http");
+  const response = await runInBackground(exchange, caller, parsed, context);
+  if (!parsed.stream) return response;
+  const { responses } = state.requireSession();
+  return streamRecorded(exchange, responses.follow(caller.tenant, response.id, -1));
 }

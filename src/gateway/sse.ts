@@ -57,6 +57,20 @@ export class SseStream {
     this.#backlog.check();
   }
 
+  /** Sends the headers, as the first event does otherwise. Idempotent. */
+  open(): void {
+    if (this.#isOpen) return;
+    this.#isOpen = true;
+    this.#reply.hijack();
+    this.#raw.on("drain", () => {
+      this.#backlog.reset();
+      this.#options.onDrain();
+    });
+    this.#raw.on("close", () => this.#stopTimers());
+    // Headers that hooks have set (request id, CORS) are on the reply, not on the raw response.
+    this.#raw.writeHead(200, { ...(this.#reply.getHeaders() as object), ...SSE_HEADERS });
+  }
+
   /** `name` is the `event:` line; Chat Completions chunks have none. */
   send(data: unknown, name?: string): void {
     this.sendText(JSON.stringify(data), name);
@@ -73,7 +87,7 @@ export class SseStream {
 
   #write(text: string): void {
     if (this.#raw.destroyed) return;
-    this.#open();
+    this.open();
     this.#cork();
     this.#raw.write(text);
     this.#backlog.check();
@@ -91,19 +105,6 @@ export class SseStream {
   #stopTimers(): void {
     this.#backlog.reset();
     clearTimeout(this.#silenceTimer);
-  }
-
-  #open(): void {
-    if (this.#isOpen) return;
-    this.#isOpen = true;
-    this.#reply.hijack();
-    this.#raw.on("drain", () => {
-      this.#backlog.reset();
-      this.#options.onDrain();
-    });
-    this.#raw.on("close", () => this.#stopTimers());
-    // Headers that hooks have set (request id, CORS) are on the reply, not on the raw response.
-    this.#raw.writeHead(200, { ...(this.#reply.getHeaders() as object), ...SSE_HEADERS });
   }
 
   #cork(): void {

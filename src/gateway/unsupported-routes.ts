@@ -9,9 +9,6 @@ interface Route {
 
 const UNSUPPORTED: readonly Route[] = [
   { methods: ["POST"], path: "/v1/responses/compact" },
-  { methods: ["GET", "DELETE"], path: "/v1/responses/:id" },
-  { methods: ["POST"], path: "/v1/responses/:id/cancel" },
-  { methods: ["GET"], path: "/v1/responses/:id/input_items" },
   { methods: ["POST"], path: "/v1/embeddings" },
 ];
 
@@ -23,6 +20,9 @@ const SERVED: readonly Route[] = [
   { methods: ["GET"], path: "/v1/models/:id" },
   { methods: ["POST"], path: "/v1/responses" },
   { methods: ["POST"], path: "/v1/responses/input_tokens" },
+  { methods: ["GET", "DELETE"], path: "/v1/responses/:id" },
+  { methods: ["POST"], path: "/v1/responses/:id/cancel" },
+  { methods: ["GET"], path: "/v1/responses/:id/input_items" },
   { methods: ["POST"], path: "/v1/chat/completions" },
   { methods: ["POST"], path: "/v1/completions" },
 ];

@@ -17,6 +17,7 @@ import { invalidKey } from "./access.ts";
 import { Backlog, DeltaMerger } from "./backlog.ts";
 import type { Caller } from "./caller.ts";
 import {
+  type CancelFrame,
   type ClientFrame,
   type CreateFrame,
   type RequestOrRefusal,
@@ -31,6 +32,7 @@ import { type LaneEntry, LaneQueue } from "./lane-queue.ts";
 import { requireModel } from "./model-lookup.ts";
 import type { RequestParser } from "./request-parser.ts";
 import type { ServiceState } from "./service-state.ts";
+import { type Cancellable, SocketRuns } from "./socket-runs.ts";
 
 export const CLOSE_NORMAL = 1000;
 export const CLOSE_GOING_AWAY = 1001;
@@ -50,7 +52,11 @@ export interface WebSocketConnectionOptions {
   readonly logger: Logger;
 }
 
-interface QueuedRequest extends LaneEntry, CreateFrame, Pick<ReceivedFrame, "receivedMs"> {}
+interface QueuedRequest
+  extends LaneEntry,
+    Cancellable,
+    CreateFrame,
+    Pick<ReceivedFrame, "receivedMs"> {}
 
 export class WebSocketConnection {
   readonly #options: WebSocketConnectionOptions;
@@ -58,7 +64,7 @@ export class WebSocketConnection {
   readonly #intake: FrameIntake;
   readonly #lanes: LaneQueue<QueuedRequest>;
   readonly #namedLanes = new Set<string>();
-  readonly #running = new Set<AbortController>();
+  readonly #runs = new SocketRuns();
   readonly #mergers = new Set<DeltaMerger>();
   readonly #backlog: Backlog;
   readonly #ageTimer: NodeJS.Timeout;
@@ -143,6 +149,8 @@ export class WebSocketConnection {
     const { streamId } = frame;
     if (frame.type === "response.steer") {
       this.#send(steerRefusal(frame));
+    } else if (frame.type === "response.cancel") {
+      this.#cancel(frame);
     } else if (this.#isTooOld) {
       this.#sendError(this.#ageError(), streamId);
       this.closeWhenIdle(CLOSE_NORMAL, "connection age limit");
@@ -151,10 +159,27 @@ export class WebSocketConnection {
       const message = `This connection has its ${maxNamedLanes} lanes; open another one.`;
       const code = "websocket_stream_limit_reached";
       this.#sendError(invalidRequest(code, message, "stream_id"), streamId);
-    } else if (!this.#lanes.tryAdd({ ...frame, receivedBytes: payload.byteLength, receivedMs })) {
+    } else if (!this.#enqueue(frame, payload.byteLength, receivedMs)) {
       this.#sendError(rateLimited("Too many requests wait on this connection"), streamId);
       this.#isQueueFull = true;
       this.#fitReading();
+    }
+  }
+
+  #enqueue(frame: CreateFrame, receivedBytes: number, receivedMs: number): boolean {
+    const cancellation = new AbortController();
+    return this.#lanes.tryAdd({ ...frame, receivedBytes, receivedMs, cancellation });
+  }
+
+  /** Without an id what runs on the lane is meant, or what comes next there. */
+  #cancel({ streamId, fields }: CancelFrame): void {
+    const id = fields.response_id ?? undefined;
+    const onLane = () => this.#runs.onLane(streamId) ?? this.#lanes.firstWaiting(streamId);
+    const meant = id === undefined ? onLane() : this.#runs.withId(id);
+    if (meant) meant.cancellation.abort();
+    else {
+      const message = "No response that runs or waits here is meant.";
+      this.#sendError(invalidRequest("response_not_active", message, "response_id"), streamId);
     }
   }
 
@@ -168,13 +193,13 @@ export class WebSocketConnection {
   async #run(queued: QueuedRequest): Promise<void> {
     const { state, caller, socket, logger } = this.#options;
     const { streamId, receivedBytes, receivedMs } = queued;
-    const controller = new AbortController();
+    const run = this.#runs.start(queued);
+    const { controller } = run;
     const merger = new DeltaMerger(
       () => this.#backlog.isCongested,
       (event) => this.#send(streamId === undefined ? event : { ...event, stream_id: streamId }),
     );
     state.add(controller);
-    this.#running.add(controller);
     this.#mergers.add(merger);
     let release = ignore;
     try {
@@ -191,8 +216,10 @@ export class WebSocketConnection {
         ...(streamId === undefined ? {} : { streamId }),
         receivedBytes,
         receivedMs,
+        cancellation: queued.cancellation.signal,
       };
       const emit = (event: ResponseEvent) => {
+        run.observe(event);
         merger.push(event);
         this.#backlog.check();
       };
@@ -205,7 +232,7 @@ export class WebSocketConnection {
     } finally {
       release();
       state.remove(controller);
-      this.#running.delete(controller);
+      this.#runs.end(run);
       this.#mergers.delete(merger);
     }
   }
@@ -280,7 +307,7 @@ export class WebSocketConnection {
 
   #cancelAll(): void {
     this.#lanes.clear();
-    for (const controller of this.#running) controller.abort();
+    this.#runs.abortAll();
   }
 
   #onClose(): void {

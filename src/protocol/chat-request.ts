@@ -47,6 +47,7 @@ export function parseChatRequest(value: unknown): ChatRequest {
       ...sampling,
       topLogprobs: parseTopLogprobs(body),
       store: false,
+      background: false,
       stream: body.boolean("stream") ?? false,
       generate: true,
       metadata: {},

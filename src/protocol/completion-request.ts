@@ -41,6 +41,7 @@ export function parseCompletionRequest(value: unknown): CompletionRequest {
       ...sampling,
       topLogprobs: body.integer("logprobs", { min: 0, max: MAX_TOP_LOGPROBS }),
       store: false,
+      background: false,
       stream: body.boolean("stream") ?? false,
       generate: maxOutputTokens > 0,
       metadata: {},

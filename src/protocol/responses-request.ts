@@ -5,6 +5,7 @@
  */
 import { invalidRequest } from "./api-error.ts";
 import { FieldReader, quote } from "./field-reader.ts";
+import { ENCRYPTED_REASONING, INCLUDE_VALUES, LOGPROBS } from "./include-values.ts";
 import { parseTextFormat } from "./parse-format.ts";
 import { parseInput } from "./parse-items.ts";
 import { parseSampling } from "./parse-sampling.ts";
@@ -57,6 +58,7 @@ export function parseResponsesRequest(
       body.integer("max_output_tokens", { min: 1, max: Number.MAX_SAFE_INTEGER }) ?? null,
     ...parseSampling(body),
     store,
+    background: parseBackground(body, store, transport),
     stream: (body.boolean("stream") ?? false) || transport === "ws",
     generate,
     metadata: parseMetadata(body),
@@ -84,6 +86,14 @@ function parseGenerate(body: FieldReader, transport: RequestTransport): boolean 
   return generate && !prewarm;
 }
 
+/** It is asked for later by its id, so it has to be stored; on a socket there is nobody to leave. */
+function parseBackground(body: FieldReader, store: boolean, transport: RequestTransport): boolean {
+  if (body.boolean("background") !== true) return false;
+  if (transport === "ws") throw body.unsupported("background", "send it over HTTP");
+  if (!store) throw body.invalid("background", "needs store: true");
+  return true;
+}
+
 /** Fields of the protocol that change the answer and are not built. */
 function refuseUnsupported(body: FieldReader): void {
   if (body.has("conversation")) {
@@ -91,9 +101,6 @@ function refuseUnsupported(body: FieldReader): void {
   }
   if (body.has("prompt")) throw body.unsupported("prompt", "prompt templates are not stored here");
   if (body.has("moderation")) throw body.unsupported("moderation", "no safety model is configured");
-  if (body.boolean("background") === true) {
-    throw body.unsupported("background", "responses run while their client waits");
-  }
   if (body.oneOf("truncation", ["auto", "disabled"]) === "auto") {
     throw body.unsupported("truncation", "nothing is dropped from the context; use disabled");
   }
@@ -101,19 +108,6 @@ function refuseUnsupported(body: FieldReader): void {
     throw body.unsupported("context_management", "the server does not compact the context");
   }
 }
-
-const ENCRYPTED_REASONING = "reasoning.encrypted_content";
-const LOGPROBS = "message.output_text.logprobs";
-const INCLUDE_VALUES: ReadonlySet<unknown> = new Set([
-  ENCRYPTED_REASONING,
-  LOGPROBS,
-  "message.input_image.image_url",
-  "web_search_call.results",
-  "web_search_call.action.sources",
-  "file_search_call.results",
-  "computer_call_output.output.image_url",
-  "code_interpreter_call.outputs",
-]);
 
 const SUMMARIES = ["auto", "concise", "detailed"] as const;
 const TIERS = ["auto", "default", "flex", "scale", "priority", "fast", "ultrafast"] as const;

@@ -191,6 +191,8 @@ export interface ResponsesRequest {
   /** How many of the most likely tokens come with each log probability; undefined: none of both. */
   readonly topLogprobs: number | undefined;
   readonly store: boolean;
+  /** It runs on without its client. */
+  readonly background: boolean;
   readonly stream: boolean;
   /** false: warmup, nothing is generated. */
   readonly generate: boolean;
@@ -322,7 +324,7 @@ export interface ResponseObject {
   readonly created_at: number;
   readonly completed_at: number | null;
   readonly status: ResponseStatus;
-  readonly background: false;
+  readonly background: boolean;
   readonly error: { readonly code: string; readonly message: string } | null;
   readonly incomplete_details: { readonly reason: string } | null;
   readonly instructions: string | null;

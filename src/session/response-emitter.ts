@@ -104,11 +104,18 @@ export class ResponseEmitter {
     return this.#end("response.failed", { status: "failed", error: { code, message } });
   }
 
-  /** The client is gone: nothing is sent any more. */
+  /** Also straight from the queue. What is open closes as it stands. */
+  cancelled(usage: Usage | undefined): ResponseObject {
+    this.created();
+    this.#output.finish("incomplete");
+    return this.#end("response.incomplete", { status: "cancelled", ...(usage && { usage }) });
+  }
+
+  /** The client is gone: nothing is sent any more, and the response never ends. */
   abandoned(): ResponseObject {
     this.#cancelKeepalive?.();
     this.#phase = "ended";
-    return this.#snapshot({ status: "cancelled", output: this.#output.items });
+    return this.#snapshot({ status: "in_progress", output: this.#output.items });
   }
 
   #end(

@@ -66,7 +66,7 @@ export function responseObject(
     created_at: identity.createdAt,
     completed_at: progress.completedAt ?? null,
     status: progress.status,
-    background: false,
+    background: request.background,
     error: progress.error ?? null,
     incomplete_details: progress.incompleteReason ? { reason: progress.incompleteReason } : null,
     instructions: isEchoing ? request.instructions : null,

@@ -4,7 +4,7 @@
  * refuses at once is rejected before `response.created`; the client then gets a plain error.
  */
 import { EngineError, type TurnEvent } from "../engine/endpoint.ts";
-import type { ResponseEvent } from "../protocol/responses-types.ts";
+import type { ResponseEvent, Usage } from "../protocol/responses-types.ts";
 import { outputToInput } from "./context-items.ts";
 import { type EngineRun, runOnEngine } from "./engine-run.ts";
 import { LiveSequence } from "./lane-state.ts";
@@ -33,9 +33,10 @@ export async function runTurn(
   const emitter = emitterOf(turn, dependencies, emit);
   const tooLong = contextError(turn, dependencies);
   if (tooLong) return rejectPrompt(turn, emitter, tooLong, dependencies);
+  const stop = turn.cancellation ? AbortSignal.any([signal, turn.cancellation]) : signal;
   const stopwatch = new TokenStopwatch(turn.context, dependencies);
   const onEvent = (event: TurnEvent) => {
-    if (signal.aborted) return;
+    if (stop.aborted) return;
     if (event.type === "queued") emitter.queued();
     else if (event.type === "admitted") {
       turn.context.onPrefill?.(event.promptTokens - event.cachedTokens);
@@ -50,10 +51,11 @@ export async function runTurn(
   try {
     const options = engineOptions(turn, dependencies);
     const parent = parentSequence(turn);
-    const run = await runOnEngine(endpoint, turn.prompt, options, parent, onEvent, signal);
+    const run = await runOnEngine(endpoint, turn.prompt, options, parent, onEvent, stop);
     return settle(turn, run, emitter, dependencies, signal);
   } catch (error) {
     if (signal.aborted) return abandon(emitter, dependencies);
+    if (stop.aborted) return cancel(turn, emitter, dependencies);
     return failTurn(turn, error, emitter, dependencies);
   } finally {
     cancelGrace();
@@ -70,10 +72,11 @@ function settle(
   const { result } = run;
   const { endpoint, metrics } = dependencies;
   const usage = usageOfRun(turn, run);
-  if (result.finish === "aborted" || signal.aborted) {
+  if (result.finish === "aborted" || signal.aborted || turn.cancellation?.aborted) {
     if (result.sequence) endpoint.release(result.sequence);
     metrics.recordRun(turnMeasures(turn, run, usage));
     if (signal.aborted) return abandon(emitter, dependencies);
+    if (turn.cancellation?.aborted) return cancel(turn, emitter, dependencies, usage);
     throw new EngineError("ERR_INTERNAL", "the engine aborted a turn that nobody cancelled");
   }
   const isCapped = result.finish === "length";
@@ -85,6 +88,25 @@ function settle(
     tokens: turn.prompt.tokens.append(result.tokens),
     generation: emitter.output.hasDroppedCall ? "cut" : "whole",
     sequence: new LiveSequence(endpoint, result.sequence, turn.parent?.sequence.workerId),
+  });
+  return { response, lane };
+}
+
+/** What was finished can be continued from; the tokens of the rest stand for nothing. */
+function cancel(
+  turn: Turn,
+  emitter: ResponseEmitter,
+  { endpoint, metrics }: TurnDependencies,
+  usage?: Usage,
+): TurnOutcome {
+  metrics.recordFinish("abort");
+  const response = emitter.cancelled(usage);
+  const finished = response.output.filter(({ status }) => status === "completed");
+  const lane = laneOf(turn, {
+    items: [...turn.items, ...outputToInput(finished)],
+    tokens: turn.prompt.tokens,
+    generation: "cut",
+    sequence: new LiveSequence(endpoint, undefined, turn.parent?.sequence.workerId),
   });
   return { response, lane };
 }

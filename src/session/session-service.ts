@@ -18,6 +18,7 @@ import type {
   ResponsesRequest,
 } from "../protocol/responses-types.ts";
 import type { ChatTemplate, TextModel } from "../text/text-types.ts";
+import { ActiveResponses } from "./active-responses.ts";
 import { configuredRequest } from "./configured-request.ts";
 import { extendContext, openReasoning } from "./context-items.ts";
 import { ContinuationCache } from "./continuation-cache.ts";
@@ -26,6 +27,7 @@ import { PromptBuilder, type RemoteComposer } from "./prompt-builder.ts";
 import { promptText, rawPrompt } from "./raw-prompt.ts";
 import type { ReasoningForm } from "./reasoning-items.ts";
 import type { Echo } from "./response-object.ts";
+import { ResponseDirectory } from "./response-directory.ts";
 import { runTurn } from "./run-turn.ts";
 import { runWarmup } from "./run-warmup.ts";
 import { checkLogitBias } from "./sampling.ts";
@@ -75,6 +77,8 @@ class Session implements SessionService {
   readonly #prompts: PromptBuilder | undefined;
   readonly #grammars: TurnGrammars;
   readonly #store: ResponseStore;
+  readonly #active = new ActiveResponses();
+  readonly responses: ResponseDirectory;
   readonly #sealedReasoning = new SealedTexts("reasoning");
   readonly #shutdown = new AbortController();
 
@@ -92,6 +96,7 @@ class Session implements SessionService {
       archive: options.archive,
       reportError: options.reportError ?? warn,
     });
+    this.responses = new ResponseDirectory(this.#store, this.#active);
     metrics.observeEngine(() => endpoint.stats());
   }
 
@@ -109,10 +114,24 @@ class Session implements SessionService {
     this.#options.metrics.recordReceived(context.transport, context.receivedBytes);
     const { turn: planned, dependencies } = await this.#prepare(request, context);
     const turn = await this.#grammars.addTo(planned, dependencies.template);
-    const outcome = await this.#run(turn, dependencies, emit, signal);
-    if (outcome.lane) this.#remember(turn, outcome.response, outcome.lane);
-    else if (outcome.response.status === "failed") this.#evictParent(turn);
-    return outcome.response;
+    const active = this.#active.start(turn);
+    const { cancellation } = active;
+    let outcome: TurnOutcome | undefined;
+    try {
+      const emitObserved = (event: ResponseEvent) => {
+        active.observe(event);
+        emit(event);
+      };
+      const run = await this.#run({ ...turn, cancellation }, dependencies, emitObserved, signal);
+      outcome = active.settled(run);
+      this.#remember(turn, outcome);
+      return outcome.response;
+    } finally {
+      if (outcome && active.recording) {
+        this.responses.keepRecording(turn.responseId, active.recording);
+      }
+      this.#active.end(turn.responseId, outcome?.response);
+    }
   }
 
   async countInputTokens(request: ResponsesRequest, context: TurnContext): Promise<number> {
@@ -239,10 +258,13 @@ class Session implements SessionService {
     );
   }
 
-  #remember(turn: Turn, response: ResponseObject, lane: LaneState): void {
-    cacheOf(turn.context)?.put(lane);
-    if (turn.request.store) this.#store.put(storedResponse(turn, response, lane), lane);
-    else if (!turn.isContinuable) lane.sequence.release();
+  #remember(turn: Turn, { response, lane }: TurnOutcome): void {
+    if (lane) cacheOf(turn.context)?.put(lane);
+    const isFailed = response.status === "failed";
+    if (isFailed) this.#evictParent(turn);
+    if (!turn.request.store) {
+      if (!turn.isContinuable) lane?.sequence.release();
+    } else if (lane || isFailed) this.#store.put(storedResponse(turn, response, lane), lane);
   }
 
   /** Only on its own lane: a failing branch leaves the parent to the lane it belongs to. */
@@ -254,13 +276,17 @@ class Session implements SessionService {
 }
 
 /** With the fields that are not echoed on a socket. */
-function storedResponse(turn: Turn, response: ResponseObject, lane: LaneState): StoredResponse {
+function storedResponse(
+  turn: Turn,
+  response: ResponseObject,
+  lane: LaneState | undefined,
+): StoredResponse {
   const { instructions, tools, inputItems } = turn.request;
   return {
     tenant: turn.context.tenant,
     response: { ...response, instructions, tools },
     inputItems,
-    chain: { head: lane.head, items: lane.items },
+    chain: lane && { head: lane.head, items: lane.items },
   };
 }
 

@@ -2,6 +2,7 @@
  * The session as the gateway sees it. One `SessionService` serves all connections; a
  * `ConnectionState` holds the lanes of one WebSocket (or of nothing, for HTTP).
  */
+import type { JsonObject } from "../base/json-object.ts";
 import type { CompletionPrompt } from "../protocol/completion-types.ts";
 import type {
   ResponseEvent,
@@ -30,6 +31,8 @@ export interface TurnContext {
   readonly receivedMs: number;
   /** Hears how many prompt tokens the engine has to compute, once it takes the turn. */
   readonly onPrefill?: (uncachedTokens: number) => void;
+  /** Ends the response as cancelled, with its terminal event; the run's own signal ends it silently. */
+  readonly cancellation?: AbortSignal;
 }
 
 /** Runs one response, as `SessionService.createResponse` says. */
@@ -50,13 +53,32 @@ export interface CompletionTurn {
   readonly echo: boolean;
 }
 
+/** Responses by their ids. @throws {ApiError} 404 response_not_found, also for another tenant's */
+export interface ResponseLookup {
+  /** As it stands, when it still runs. */
+  get(tenant: string, responseId: string): ResponseObject;
+  /** Its own input, oldest first. */
+  inputItems(tenant: string, responseId: string): readonly JsonObject[];
+  /** One that runs is cancelled first. */
+  delete(tenant: string, responseId: string): Promise<void>;
+  /** @throws {ApiError} 409: it has ended in another way */
+  cancel(tenant: string, responseId: string): Promise<ResponseObject>;
+  /**
+   * The recorded events behind that number, and those that still come.
+   * @throws {ApiError} unsupported_parameter: they are not recorded
+   */
+  follow(tenant: string, responseId: string, startingAfter: number): AsyncIterable<ResponseEvent>;
+}
+
 export interface SessionService {
   readonly modelId: string;
+  readonly responses: ResponseLookup;
   /** Tokens a prompt and its output may have together. */
   readonly contextTokens: number;
   openConnection(tenant: string): ConnectionState;
   /**
-   * Runs one response. Every event reaches `emit` in wire order, with sequence numbers, keepalives
+   * Runs one response. One that is cancelled ends with a terminal event; one whose `signal` aborts says
+   * nothing more, its promise resolves with status `in_progress`. Every event reaches `emit` in wire order, with sequence numbers, keepalives
    * included (12 s of silence); the promise resolves with the terminal response object.
    * A failure after `response.created` is a `response.failed` event, not a rejection; so is
    * `context_length_exceeded` on streaming transports.

@@ -59,6 +59,8 @@ export interface Turn {
   readonly logprobScope: TurnLogprobs["scope"];
   /** Stands in front of the output. */
   readonly leadingText?: string;
+  /** Aborts when the response is cancelled by request; undefined: nobody can. */
+  readonly cancellation?: AbortSignal;
   /** The sequence is worth keeping: somebody can continue from this response. */
   readonly isContinuable: boolean;
 }

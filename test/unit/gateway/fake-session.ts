@@ -8,6 +8,8 @@ import type {
   ResponsesRequest,
   TokenLogprob,
 } from "../../../src/protocol/responses-types.ts";
+import { ActiveResponses } from "../../../src/session/active-responses.ts";
+import { ResponseDirectory } from "../../../src/session/response-directory.ts";
 import type {
   CompletionTurn,
   ConnectionState,
@@ -15,6 +17,7 @@ import type {
   SessionService,
   TurnContext,
 } from "../../../src/session/session-types.ts";
+import { createMemoryStore } from "../session/store/make-stored.ts";
 
 export interface FakeTurn {
   readonly request: ResponsesRequest;
@@ -32,6 +35,8 @@ export type Script = (turn: FakeTurn) => Promise<ResponseObject> | ResponseObjec
 export class FakeSession implements SessionService {
   readonly modelId = "fake-model";
   readonly contextTokens = 4096;
+  /** Knows no response. */
+  readonly responses = new ResponseDirectory(createMemoryStore(), new ActiveResponses());
   readonly turns: FakeTurn[] = [];
   numOpenConnections = 0;
   script: Script = (turn) => say(turn, ["Hello", " there"]);
@@ -173,7 +178,9 @@ export function end(
 export function holdUntilAborted(turn: FakeTurn): Promise<ResponseObject> {
   begin(turn);
   return new Promise((resolve) => {
-    turn.signal.addEventListener("abort", () => resolve({ ...turn.response, status: "cancelled" }));
+    turn.signal.addEventListener("abort", () =>
+      resolve({ ...turn.response, status: "in_progress" }),
+    );
   });
 }
 

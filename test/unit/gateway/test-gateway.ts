@@ -5,6 +5,7 @@ import { type Logger, pino } from "pino";
 import { type ClientOptions, WebSocket } from "ws";
 import { createGateway, type Gateway } from "../../../src/gateway/gateway.ts";
 import type { GatewayOptions } from "../../../src/gateway/gateway-options.ts";
+import type { SessionService } from "../../../src/session/session-types.ts";
 import { FakeSession } from "./fake-session.ts";
 
 export interface TestGateway {
@@ -19,9 +20,13 @@ export interface TestGateway {
 }
 
 export async function startGateway(
-  options: Partial<GatewayOptions> & { readonly isLoading?: boolean } = {},
+  options: Partial<GatewayOptions> & {
+    readonly isLoading?: boolean;
+    /** Instead of the fake one. */
+    readonly realSession?: SessionService;
+  } = {},
 ): Promise<TestGateway> {
-  const { isLoading = false, ...gatewayOptions } = options;
+  const { isLoading = false, realSession, ...gatewayOptions } = options;
   const log: string[] = [];
   const gateway = createGateway({
     host: "127.0.0.1",
@@ -32,7 +37,7 @@ export async function startGateway(
   });
   const session = new FakeSession();
   const { url, port } = await gateway.listen();
-  if (!isLoading) gateway.setReady(session);
+  if (!isLoading) gateway.setReady(realSession ?? session);
   return {
     gateway,
     session,

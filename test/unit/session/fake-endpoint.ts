@@ -2,6 +2,7 @@
  * An engine that says what its script tells it to, and counts as a real one does: live sequences,
  * whole cached blocks, at least one token computed.
  */
+import { once } from "node:events";
 import {
   type EngineEndpoint,
   EngineError,
@@ -27,6 +28,8 @@ export interface ScriptedTurn {
   readonly admission?: Promise<void>;
   /** Waited for after "admitted", before the output. */
   readonly computing?: Promise<void>;
+  /** Its output does not come before it is aborted. */
+  readonly isEndless?: boolean;
   readonly refuses?: EngineError;
   readonly failsAfterOutput?: EngineError;
   readonly dropsSequence?: boolean;
@@ -93,6 +96,7 @@ export class FakeEndpoint implements EngineEndpoint {
     if (signal.aborted) return aborted();
     onEvent({ type: "admitted", promptTokens: prompt.length, cachedTokens, liveHit });
     await script.computing;
+    if (script.isEndless && !signal.aborted) await once(signal, "abort");
     if (signal.aborted) return aborted();
     if (request.prefillOnly) {
       return this.#result(request, prompt, [], "prefilled", { cachedTokens, liveHit });

@@ -43,6 +43,7 @@ export function makeRequest(overrides: Partial<ResponsesRequest> = {}): Response
     logitBias: new Map(),
     topLogprobs: undefined,
     store: false,
+    background: false,
     stream: true,
     generate: true,
     metadata: {},

@@ -91,7 +91,7 @@ describe("cancelling", () => {
     await settled();
     abort.abort();
     computing.resolve();
-    expect((await response).status).toBe("cancelled");
+    expect((await response).status).toBe("in_progress");
     expect(types(events)).toEqual(["response.created", "response.in_progress"]);
     expect(fixture.clock.numTimers).toBe(0);
     expect(await fixture.metric("vllm:request_success_total", { finished_reason: "abort" })).toBe(

@@ -1,7 +1,28 @@
 import type { OutputItem, ResponseObject } from "../../../../src/protocol/responses-types.ts";
 import { responseObject } from "../../../../src/session/response-object.ts";
+import {
+  DEFAULT_STORE_LIMITS,
+  ResponseStore,
+  type StoreLimits,
+} from "../../../../src/session/store/response-store.ts";
 import type { StoredResponse } from "../../../../src/session/store/stored-response.ts";
+import { FakeClock } from "../fake-clock.ts";
 import { makeRequest, userMessage } from "../session-fixture.ts";
+
+/** A store without an archive. */
+export function createMemoryStore(
+  limits: Partial<StoreLimits> = {},
+  clock = new FakeClock(),
+): ResponseStore {
+  return new ResponseStore({
+    clock,
+    limits: { ...DEFAULT_STORE_LIMITS, ...limits },
+    archive: undefined,
+    reportError: (error) => {
+      throw error;
+    },
+  });
+}
 
 export interface StoredOptions {
   readonly id?: string;

@@ -1,29 +1,13 @@
 import { describe, expect, it } from "vitest";
-import {
-  DEFAULT_STORE_LIMITS,
-  ResponseStore,
-  type StoreLimits,
-} from "../../../../src/session/store/response-store.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { makeLane } from "../make-lane.ts";
 import { settled } from "../session-fixture.ts";
-import { makeStored } from "./make-stored.ts";
-
-function createStore(limits: Partial<StoreLimits>, clock = new FakeClock()): ResponseStore {
-  return new ResponseStore({
-    clock,
-    limits: { ...DEFAULT_STORE_LIMITS, ...limits },
-    archive: undefined,
-    reportError: (error) => {
-      throw error;
-    },
-  });
-}
+import { createMemoryStore, makeStored } from "./make-stored.ts";
 
 describe("stored responses in memory", () => {
   it("are forgotten by count and by age, each tenant's for itself", () => {
     const clock = new FakeClock();
-    const store = createStore({ maxResponses: 2, ttlSeconds: 1 }, clock);
+    const store = createMemoryStore({ maxResponses: 2, ttlSeconds: 1 }, clock);
     store.put(makeStored({ id: "other", tenant: "b" }));
     for (const id of ["one", "two", "three"]) store.put(makeStored({ id }));
     expect(store.get("a", "one")).toBeUndefined();
@@ -36,7 +20,7 @@ describe("stored responses in memory", () => {
 
   it("are forgotten by bytes, and few of them hold a live sequence", async () => {
     const released: number[] = [];
-    const store = createStore({ maxBytes: 12_000, maxSequences: 1 });
+    const store = createMemoryStore({ maxBytes: 12_000, maxSequences: 1 });
     const put = (id: string, sequenceId: number) => {
       const lane = makeLane({ responseId: id, text: "x".repeat(500), sequenceId, released });
       store.put(makeStored({ id }), lane);
@@ -53,7 +37,7 @@ describe("stored responses in memory", () => {
 
   it("are gone when they are deleted, with their sequence", async () => {
     const released: number[] = [];
-    const store = createStore({});
+    const store = createMemoryStore({});
     store.put(makeStored({ id: "one" }), makeLane({ responseId: "one", sequenceId: 1, released }));
     expect(await store.delete("b", "one")).toBe(false);
     expect(await store.delete("a", "one")).toBe(true);
@@ -63,7 +47,7 @@ describe("stored responses in memory", () => {
   });
 
   it("are searched for items by id", () => {
-    const store = createStore({});
+    const store = createMemoryStore({});
     store.put(makeStored({ id: "one", text: "the first" }));
     const found = store.findItems("a", new Set(["msg_of_one", "msg_of_two"]));
     expect([...found.keys()]).toEqual(["msg_of_one"]);
