@@ -80,7 +80,8 @@ export class OutputItems {
   finish(status: "completed" | "incomplete"): void {
     const isOpen = this.#text !== undefined || this.#call !== undefined;
     const isEmpty = this.#items.length === 0 && !isOpen && !this.#hasDroppedCall;
-    if (isEmpty && (this.#heldText !== "" || status === "completed")) {
+    const isHeld = this.#heldText !== "" || this.#heldLogprobs.length > 0;
+    if (isEmpty && (isHeld || status === "completed")) {
       this.#openMessage().push(this.#heldText, this.#heldLogprobs);
     }
     this.#closeOpen(status);

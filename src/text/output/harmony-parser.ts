@@ -126,7 +126,7 @@ export class HarmonyParser {
         this.#pushArguments(text, numBehind);
         break;
       case "thinking":
-        this.#emit({ type: "reasoning", delta: text });
+        this.#emit({ type: "reasoning", delta: text, end: this.#numPushed - numBehind });
         break;
       case "tail":
         this.#pushTail(text, numBehind);

@@ -62,10 +62,15 @@ export class LogprobTrace {
    * @param end where it ends in all text that came in; default: it is the oldest that was not taken
    */
   take(delta: string, end: number = this.#start + delta.length): readonly TokenLogprob[] {
-    const numSkipped = end - delta.length - this.#start;
-    const begun = numSkipped > 0 ? this.flush() : [];
-    this.#advance(numSkipped, false);
+    const start = end - delta.length;
+    const begun = start > this.#start ? this.flush() : [];
+    this.skip(start);
     return [...begun, ...this.#advance(delta.length, true)];
+  }
+
+  /** All in front of `end` that was not taken is no text. */
+  skip(end: number): void {
+    this.#advance(end - this.#start, false);
   }
 
   /** Something else than text comes: a token that has begun to go out goes no further. */
@@ -100,15 +105,18 @@ export class LogprobTrace {
     let numLeft = Buffer.byteLength(this.#text.slice(0, length));
     this.#text = this.#text.slice(length);
     this.#start += length;
-    for (let run = this.#runs[0]; run !== undefined && numLeft > 0; run = this.#runs[0]) {
+    let numUsedUp = 0;
+    for (const run of this.#runs) {
+      if (numLeft === 0) break;
       const bytes = run.bytes.slice(run.numTaken, run.numTaken + numLeft);
       run.numTaken += bytes.length;
       numLeft -= bytes.length;
       if (isShown) run.shown.push(...bytes);
       if (run.numTaken < run.bytes.length || run.numUndecided > 0) break;
-      this.#runs.shift();
+      numUsedUp++;
       if (run.shown.length > 0 || (isShown && run.bytes.length === 0)) entries.push(report(run));
     }
+    this.#runs.splice(0, numUsedUp);
     return entries;
   }
 }

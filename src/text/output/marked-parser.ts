@@ -72,7 +72,7 @@ export class MarkedParser {
   finish(wasCut = false): void {
     switch (this.#mode) {
       case "thinking":
-        this.#emitThinking(this.#pending);
+        this.#emitThinking(this.#pending, 0);
         break;
       case "calls":
         this.#finishCalls(wasCut);
@@ -175,7 +175,7 @@ export class MarkedParser {
     const at = this.#pending.indexOf(close);
     const end = at >= 0 ? at : this.#pending.length - longestPartialSuffix(this.#pending, [close]);
     const thought = this.#pending.slice(0, end).trimEnd();
-    this.#emitThinking(thought);
+    this.#emitThinking(thought, this.#pending.length - thought.length);
     if (at < 0) {
       this.#pending = this.#pending.slice(thought.length);
       return false;
@@ -245,10 +245,11 @@ export class MarkedParser {
     this.#emit({ type: "text", delta, end: this.#numPushed - numBehind });
   }
 
-  #emitThinking(delta: string): void {
+  /** @param numBehind characters that came behind it so far */
+  #emitThinking(delta: string, numBehind: number): void {
     if (delta === "") return;
     this.#dropsSpace = false;
-    this.#emit({ type: "reasoning", delta });
+    this.#emit({ type: "reasoning", delta, end: this.#numPushed - numBehind });
   }
 }
 

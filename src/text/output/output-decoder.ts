@@ -143,6 +143,16 @@ export class StreamOutputDecoder implements OutputDecoder {
       return;
     }
     this.#addLogprobs(this.#trace?.flush());
+    if (event.type === "reasoning") {
+      this.#trace?.skip(event.end);
+      this.#addOther({ type: "reasoning", delta: event.delta });
+    } else {
+      this.#addOther(event);
+    }
+  }
+
+  /** Joins a delta to the last event where that is a delta of the same kind. */
+  #addOther(event: Exclude<OutputEvent, { readonly type: "text" }>): void {
     const last = this.#events.at(-1);
     if (last && "delta" in last && "delta" in event && last.type === event.type) {
       this.#events[this.#events.length - 1] = { ...last, delta: last.delta + event.delta };

@@ -2,7 +2,8 @@
 
 import type { OutputEvent } from "../text-types.ts";
 
-/** A text stood right in front of `end`, counted in all text that the parser was given. */
+/** A delta with an `end` stood right in front of it, counted in all text that the parser was given. */
 export type ParsedEvent =
-  | Exclude<OutputEvent, { readonly type: "text" }>
-  | { readonly type: "text"; readonly delta: string; readonly end: number };
+  | Exclude<OutputEvent, { readonly type: "text" | "reasoning" }>
+  | { readonly type: "text"; readonly delta: string; readonly end: number }
+  | { readonly type: "reasoning"; readonly delta: string; readonly end: number };

@@ -56,6 +56,16 @@ describe("log probabilities", () => {
     expect(other.output).toMatchObject([{ type: "function_call" }]);
   });
 
+  it("of tokens without text come too, where there is nothing else", async () => {
+    const fixture = createFixture();
+    fixture.endpoint.script.push({ steps: [[text("", "<half>")]], finish: "length" });
+    const { response } = await fixture.run({ topLogprobs: 0 });
+    expect(response.output[0]).toMatchObject({
+      status: "incomplete",
+      content: [{ text: "", logprobs: [entry("<half>")] }],
+    });
+  });
+
   it("of a completion are those of every token, and of its prompt where it is repeated", async () => {
     const fixture = createFixture();
     const prompt = { path: "prompt", text: "The river", parseSpecial: false };

@@ -33,14 +33,12 @@ export function parsePieces(
   const events: OutputEvent[] = [];
   const output = pieces.join("");
   const parser = createOutputParser(format, (event) => {
-    if (event.type !== "text") {
+    if (!("end" in event)) {
       events.push(event);
       return;
     }
     const { type, delta, end } = event;
-    expect(output.slice(0, end).endsWith(delta), "the text stands where the parser says").toBe(
-      true,
-    );
+    expect(output.slice(0, end).endsWith(delta), "it stands where the parser says").toBe(true);
     events.push({ type, delta });
   });
   if (parser === undefined) return [{ type: "text", delta: pieces.join("") }];
