@@ -88,13 +88,13 @@ void FrontierBuilder::run() {
 /// Ways that meet again go on once.
 bool FrontierBuilder::is_new(const Step& step) {
   const uint64_t hash = mix(hash_of(step.stack), static_cast<uint64_t>(step.node));
-  for (size_t i = 0; i < visited_.size(); ++i) {
-    if (visited_hashes_[i] != hash || visited_[i].node != step.node) continue;
-    if (is_same_stack(visited_[i].stack, step.stack)) return false;
-  }
+  const bool is_known = visited_index_.contains(hash, [&](size_t i) {
+    return visited_[i].node == step.node && is_same_stack(visited_[i].stack, step.stack);
+  });
+  if (is_known) return false;
   frontier_.has_overflowed |= visited_.size() == kMaxElements;
   visited_.push_back(step);
-  visited_hashes_.push_back(hash);
+  visited_index_.add(hash);
   return true;
 }
 
@@ -177,18 +177,16 @@ void FrontierBuilder::add_match(int32_t node, int32_t state, uint32_t num_units,
 void FrontierBuilder::add(Element element) {
   std::vector<Element>& elements = frontier_.elements;
   const uint64_t hash = element.hash();
-  for (size_t i = 0; i < elements.size(); ++i) {
-    if (element_hashes_[i] == hash && elements[i] == element) return;
-  }
+  if (element_index_.contains(hash, [&](size_t i) { return elements[i] == element; })) return;
   frontier_.has_overflowed |= elements.size() == kMaxElements;
   elements.push_back(std::move(element));
-  element_hashes_.push_back(hash);
+  element_index_.add(hash);
 }
 
 Frontier FrontierBuilder::take() {
-  element_hashes_.clear();
+  element_index_.clear();
   visited_.clear();
-  visited_hashes_.clear();
+  visited_index_.clear();
   new_rounds_.clear();
   return std::exchange(frontier_, {});
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "grammar/hash_index.h"
 #include "grammar/program.h"
 
 namespace wl::grammar {
@@ -74,10 +75,10 @@ class FrontierBuilder {
 
   const Program& program_;
   Frontier frontier_;
-  std::vector<uint64_t> element_hashes_;  // of frontier_.elements
-  std::vector<Step> steps_;               // to be visited
-  std::vector<Step> visited_;             // since the last take()
-  std::vector<uint64_t> visited_hashes_;
+  HashIndex element_index_;    // of frontier_.elements
+  std::vector<Step> steps_;    // to be visited
+  std::vector<Step> visited_;  // since the last take()
+  HashIndex visited_index_;
   std::vector<Stack> new_rounds_;  // of loops, begun since the last take()
 };
 

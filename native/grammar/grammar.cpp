@@ -15,7 +15,19 @@ namespace wl::grammar {
 /// Immutable, so that copies of a matcher share it.
 struct MatcherState {
   Frontier frontier;
+  std::optional<TokenId> forced;
 };
+
+namespace {
+
+/// Whether a token is forced is asked several times for each place.
+std::shared_ptr<const MatcherState> state_at(Frontier frontier, const Program& program,
+                                             const VocabularyIndex& vocabulary) {
+  const auto forced = forced_token(program, vocabulary, frontier);
+  return std::make_shared<const MatcherState>(MatcherState{std::move(frontier), forced});
+}
+
+}  // namespace
 
 std::shared_ptr<VocabularyIndex> index_vocabulary(
     std::shared_ptr<const tokenizer::Tokenizer> tokenizer) {
@@ -41,7 +53,7 @@ size_t CompiledGrammar::num_tokens() const { return vocabulary_->vocab(); }
 Matcher::Matcher(std::shared_ptr<const CompiledGrammar> grammar) : grammar_(std::move(grammar)) {
   FrontierBuilder builder(*grammar_->program_);
   builder.enter(grammar_->program_->entry(), nullptr);
-  state_ = std::make_shared<const MatcherState>(builder.take());
+  state_ = state_at(builder.take(), *grammar_->program_, *grammar_->vocabulary_);
 }
 
 bool Matcher::accept(TokenId token) {
@@ -63,7 +75,7 @@ bool Matcher::accept(TokenId token) {
   Frontier next = builder.take();
   const bool is_dead = next.elements.empty() && !next.is_complete;
   if (is_dead || next.has_overflowed) return false;
-  state_ = std::make_shared<const MatcherState>(std::move(next));
+  state_ = state_at(std::move(next), *grammar_->program_, vocabulary);
   return true;
 }
 
@@ -76,16 +88,14 @@ void Matcher::fill_mask(std::span<uint32_t> words) const {
     throw InternalError("grammar: the mask is smaller than the vocabulary");
   }
   std::ranges::fill(words, 0u);
-  if (const auto token = forced_token()) {
-    set_bit(words, *token);
+  if (state_->forced) {
+    set_bit(words, *state_->forced);
     return;
   }
   MaskWalk walk(*grammar_->program_, grammar_->vocabulary_->trie(), words);
   if (!walk.add(state_->frontier)) std::ranges::fill(words, 0u);
 }
 
-std::optional<TokenId> Matcher::forced_token() const {
-  return grammar::forced_token(*grammar_->program_, *grammar_->vocabulary_, state_->frontier);
-}
+std::optional<TokenId> Matcher::forced_token() const { return state_->forced; }
 
 }  // namespace wl::grammar
