@@ -43,6 +43,8 @@ StepOutcome EngineCore::step() {
 
 void EngineCore::run_step() {
   const StepPlan plan = scheduler_.plan();
+  for (Request* request : plan.given_up) lifecycle_.give_up(*request);
+  if (plan.scheduled.empty()) return;
   for (Request* request : plan.admitted) {
     counters_.cached_tokens += static_cast<uint64_t>(request->num_cached_tokens);
     lifecycle_.admit(*request);

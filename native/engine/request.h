@@ -28,6 +28,9 @@ struct Request {
   bool is_live_hit = false;
   int num_preempted_tokens = 0;  // computed a second time after preemption, so far
   int num_computed_before_preemption = 0;
+  /// The request has ended, and only computes the KV of what its grammar forced at the end: the
+  /// last token of the sequence, whose KV nobody needs yet, stands here meanwhile.
+  std::optional<int32_t> held_token;
   int next_logits_position = 0;  // where all rows are wanted: those before it were delivered
 
   sampling::TokenHistory history;        // kept only when the sampling has penalties

@@ -173,10 +173,36 @@ void RequestLifecycle::admit(const Request& request) {
 }
 
 void RequestLifecycle::finish(Request& request, FinishReason reason) {
+  if (request.held_token) return end_rest(request, true);
   Sequence& sequence = *request.sequence;
   const bool keep = request.options.keep_sequence;
+  // A continuation finds all but the last token computed, as after any other turn.
+  if (keep && !sequence.is_release_requested && sequence.num_uncomputed_tokens() > 1) {
+    event_of(request).finish = reason;
+    return begin_rest(request);
+  }
   scheduler_.remove(request);
   end_request(request, reason);
+  settle(sequence, keep);
+}
+
+void RequestLifecycle::begin_rest(Request& request) {
+  Sequence& sequence = *request.sequence;
+  outcome_.live.push_back({sequence.id, sequence.num_tokens()});
+  request.held_token = sequence.tokens.back();
+  sequence.tokens.pop_back();
+  request.options.prefill_only = true;
+  request.grammar.reset();
+  scheduler_.put_last(request);
+  auto ended = requests_.extract(request.id);
+  rests_.insert(std::move(ended));
+}
+
+void RequestLifecycle::end_rest(Request& request, bool keep) {
+  Sequence& sequence = *request.sequence;
+  sequence.tokens.push_back(*request.held_token);
+  scheduler_.remove(request);
+  rests_.erase(request.id);
   settle(sequence, keep);
 }
 
@@ -202,6 +228,7 @@ void RequestLifecycle::fail_all(ErrorCode code) {
     if (!request->is_admitted) ++outcome_.num_left_queue;
   }
   requests_.clear();
+  rests_.clear();
   scheduler_.clear();
   sequences_.clear();
 }

@@ -2,7 +2,8 @@
 // Requests and their sequences from command to end: who waits for whom, what begins when a request
 // ends, and what the outside is told of it. Computes nothing. Engine thread only.
 //
-// The life of a sequence: busy while a request waits or runs on it. When that ends, forks and
+// The life of a sequence: busy while a request waits or runs on it. When that has ended, and what
+// its grammar forced at the end is computed too (without a word to the outside), forks and
 // continuations that waited for it take their turn; then it is live (kept), or erased. Each
 // request ends in exactly one event with a finish reason.
 
@@ -44,6 +45,8 @@ class RequestLifecycle {
   // What a step did. A request is gone once it ended.
   void admit(const Request& request);
   void finish(Request& request, FinishReason reason);
+  /// Its sequence had to give up its blocks after the request had ended.
+  void give_up(Request& request) { end_rest(request, false); }
   /// Its sequence is as good as ever, and what waits for it takes its turn.
   void fail(Request& request, ErrorCode code);
   /// Its KV is not to be trusted: what waits for its sequence fails too.
@@ -69,6 +72,8 @@ class RequestLifecycle {
   void settle(Sequence& sequence, bool keep);
   void fork_into(const Sequence& source, Sequence& target);
   void abandon(Sequence& sequence);
+  void begin_rest(Request& request);
+  void end_rest(Request& request, bool keep);
   void end_failed(Request& request, ErrorCode code);
   void end_request(Request& request, FinishReason reason);
 
@@ -77,7 +82,8 @@ class RequestLifecycle {
   SequenceTable& sequences_;
   Scheduler& scheduler_;
   std::unordered_map<RequestId, std::unique_ptr<Request>> requests_;
-  StepOutcome outcome_;  // since the last report
+  std::unordered_map<RequestId, std::unique_ptr<Request>> rests_;  // have ended, held_token is set
+  StepOutcome outcome_;                                            // since the last report
 };
 
 }  // namespace wl::engine

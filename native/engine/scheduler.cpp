@@ -21,6 +21,8 @@ bool needs_prompt_rows(const Request& request) {
          request.sequence->num_computed_tokens < request.num_prompt_tokens;
 }
 
+bool has_ended(const Request* request) { return request->held_token.has_value(); }
+
 bool is_decode(const Request& request) {
   return request.sequence->num_uncomputed_tokens() <= request.num_last_appended;
 }
@@ -43,6 +45,11 @@ int Scheduler::num_preempted_waiting() const {
   return static_cast<int>(std::ranges::count_if(waiting_, &Request::is_admitted));
 }
 
+void Scheduler::put_last(Request& request) {
+  std::erase(running_, &request);
+  running_.push_back(&request);
+}
+
 void Scheduler::remove(Request& request) {
   std::erase(running_, &request);
   std::erase(waiting_, &request);
@@ -60,7 +67,7 @@ StepPlan Scheduler::plan() {
   plan_running(step);
   // What was just preempted stands first in the queue: admitting now would thrash.
   if (!step.has_preempted) plan_admissions(step);
-  if (step.plan.scheduled.empty() && has_work()) {
+  if (step.plan.scheduled.empty() && step.plan.given_up.empty() && has_work()) {
     throw InternalError("scheduler: work is waiting and nothing can run");
   }
   return std::move(step.plan);
@@ -99,7 +106,7 @@ void Scheduler::plan_admissions(Step& step) {
     }
     if (!try_admit(step, request)) return;
     it = waiting_.erase(it);
-    running_.push_back(&request);
+    running_.insert(std::ranges::find_if(running_, has_ended), &request);
   }
 }
 
@@ -136,7 +143,7 @@ bool Scheduler::reserve(Step& step, Request& request, int num_tokens) {
     }
     if (reclaim_idle_blocks(request)) continue;
     Request& victim = *running_.back();
-    preempt(victim);
+    preempt(step, victim);
     step.has_preempted = true;
     if (&victim == &request) return false;
   }
@@ -221,12 +228,13 @@ bool Scheduler::reclaim_idle_blocks(const Request& beneficiary) {
   return false;
 }
 
-void Scheduler::preempt(Request& request) {
+void Scheduler::preempt(Step& step, Request& request) {
   Sequence& sequence = *request.sequence;
   request.num_computed_before_preemption = sequence.num_computed_tokens;
   kv_.free(sequence.blocks);
   sequence.num_computed_tokens = 0;
   std::erase(running_, &request);
+  if (has_ended(&request)) return step.plan.given_up.push_back(&request);
   waiting_.push_front(&request);
   ++num_preemptions_;
 }

@@ -11,7 +11,8 @@
 //   admitted last: the oldest running request always goes on.
 // - When blocks are short, live sequences give theirs up (oldest first), then continuations that
 //   still wait; only then is a running request preempted, the last admitted first. It keeps its
-//   emitted tokens, goes to the front of the queue and is recomputed.
+//   emitted tokens, goes to the front of the queue and is recomputed. A request that has ended and
+//   still computes the KV of its last tokens gives way before all of them, and is dropped.
 // - A waiting request that shares at least kSharedPrefixTokens tokens with a prompt that is being
 //   computed waits for those blocks, so that a shared prefix is computed once.
 
@@ -43,6 +44,8 @@ class Scheduler {
 
   /// Puts a request whose prompt is in its sequence at the end of the queue.
   void enqueue(Request& request) { waiting_.push_back(&request); }
+  /// A running request has ended and only computes what it left: it is the first to give way now.
+  void put_last(Request& request);
   /// Takes a waiting or running request out; its blocks stay with the sequence.
   void remove(Request& request);
   /// Plans one step: never empty while there is work. Block tables already have room for it.
@@ -68,13 +71,13 @@ class Scheduler {
   bool make_room(const Request& request, int num_tokens);
   bool shares_prefix_being_computed(const Request& request) const;
   bool reclaim_idle_blocks(const Request& beneficiary);
-  void preempt(Request& request);
+  void preempt(Step& step, Request& request);
 
   const SchedulerConfig config_;
   kv::KvCacheManager& kv_;
   SequenceTable& sequences_;
   std::deque<Request*> waiting_;
-  std::vector<Request*> running_;  // in order of admission
+  std::vector<Request*> running_;  // in order of admission, those that have ended behind all others
   uint64_t num_preemptions_ = 0;
 };
 

@@ -20,6 +20,7 @@ struct StepPlan {
   std::vector<ScheduledTokens> scheduled;  // in order of admission
   std::vector<kv::BlockCopy> copies;       // before the forward pass, in this order
   std::vector<Request*> admitted;          // left the waiting queue for the first time
+  std::vector<Request*> given_up;          // had ended; what they still computed is no longer kept
 };
 
 }  // namespace wl::engine

@@ -97,6 +97,25 @@ describe.each(CASES)("%s.%s", (model, variant) => {
     expect(numForced).toBeGreaterThan(5 * SAMPLINGS.length);
   });
 
+  test("a turn behind forced tokens finds all but the last computed, and says the same", async () => {
+    const [request] = requests() as [TokensRequest];
+    const stopTokenIds = tokenizer.facts.endIds;
+    const grammar = tokenizer.compileGrammar(
+      JSON.stringify({ literal: "It is forced to the end." }),
+    );
+    const first = await engine.runTokens({ ...request, grammar, keepSequence: true });
+    const said = [...request.tokens, ...first.tokens];
+    expect(first.tokens.length).toBeGreaterThan(3);
+
+    const more = { tokens: Int32Array.of(9, 8, 7), maxOutputTokens: 12, stopTokenIds };
+    const continued = await engine.continueTokens(first.sequenceId, more);
+    expect(continued.cachedTokens).toBe(said.length - 1);
+    const whole = Int32Array.from([...said, ...more.tokens]);
+    expect([...continued.tokens]).toEqual([
+      ...(await engine.runTokens({ ...more, tokens: whole })).tokens,
+    ]);
+  });
+
   test("a cap leaves the start of a valid text", async () => {
     const [request] = requests() as [TokensRequest];
     const whole = await engine.runTokens(request);

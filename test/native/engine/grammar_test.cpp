@@ -215,10 +215,59 @@ WL_TEST("grammar: a continuation's grammar covers its own output only") {
     WL_CHECK(matches(more.grammar, turn2.tokens));
     if (sequence == branch) continue;  // it hits what the other one computed
     WL_CHECK(turn2.is_live_hit);
-    // Neither the token sampled last nor those forced behind it were ever fed.
-    WL_CHECK(turn2.cached_tokens < static_cast<int>(kPrompt.size() + turn1.tokens.size()) - 1);
-    WL_CHECK(turn2.cached_tokens >= static_cast<int>(kPrompt.size()));
+    WL_CHECK_EQ(turn2.cached_tokens, static_cast<int>(kPrompt.size() + turn1.tokens.size()) - 1);
   }
+}
+
+/// Steps a request to the one that ends it.
+static void step_to_end(CoreDriver& driver, RequestId request) {
+  while (driver.told(request).num_finishes == 0) driver.step();
+}
+
+WL_TEST(
+    "grammar: a turn that ends in forced tokens is told at once and computed to its last token") {
+  for (const bool is_continued_at_once : {true, false}) {
+    CoreDriver driver;
+    RequestOptions options = with_grammar(toy_phrase());
+    options.keep_sequence = true;
+    const RequestId request = driver.submit(options);
+    step_to_end(driver, request);
+    const auto told = driver.told(request);
+    check_output(told, alone(options));
+    const int num_tokens = static_cast<int>(kPrompt.size() + told.tokens.size());
+    WL_CHECK_EQ(driver.runner.num_steps, 1);
+    WL_CHECK_EQ(driver.live_tokens[told.sequence], num_tokens);
+    if (!is_continued_at_once) driver.run_until_idle();
+    const RequestOptions more = with_grammar(toy_object(), random_tokens(2, 9));
+    const RequestId next = driver.continue_sequence(told.sequence, more);
+    driver.run_until_idle();
+    check_output(driver.told(next),
+                 expected_output(kPrompt + told.tokens + more.tokens, more, 1024));
+    WL_CHECK_EQ(driver.told(next).cached_tokens, num_tokens - 1);
+    WL_CHECK(driver.told(next).is_live_hit);
+  }
+}
+
+WL_TEST("grammar: what a forced end leaves to compute can be released, and gives way to requests") {
+  ToyEngineOptions small;
+  small.num_blocks = 6;
+  small.config.max_context_tokens = 80;
+  small.config.max_batch_tokens = 2;
+  CoreDriver driver(small);
+  RequestOptions options = with_grammar(toy_phrase(), random_tokens(1, 20));
+  options.keep_sequence = true;
+  const RequestId released = driver.submit(options);
+  step_to_end(driver, released);
+  driver.release(driver.told(released).sequence);
+  driver.run_until_idle();
+  WL_CHECK(!driver.is_live(driver.told(released).sequence));
+
+  const RequestId first = driver.submit(options);
+  const RequestOptions large = make_request(random_tokens(3, 60), 12);
+  const RequestId second = driver.submit(large);
+  driver.run_until_idle();
+  check_output(driver.told(first), alone(options));
+  check_output(driver.told(second), alone(large));
 }
 
 WL_TEST("grammar: a text that the vocabulary cannot spell fails its request, not the others") {
