@@ -73,27 +73,25 @@ function growthOf({ resident }: Tally): number {
   return Math.max(0, (resident.at(-1) ?? 0) - first);
 }
 
+async function fuzzServer(server: StartedServer, count: number, from: number): Promise<boolean> {
+  const tally: Tally = { next: from, numFaults: 0, numDone: 0, numResults: 0, resident: [] };
+  await Promise.all(Array.from({ length: CLIENTS }, () => runClient(server, from + count, tally)));
+  const health = await fetch(`${server.url}/health`);
+  const growth = growthOf(tally);
+  const { numDone, numResults, numFaults } = tally;
+  console.log(`${numDone} requests: ${numResults} results, ${numDone - numResults} refusals`);
+  console.log(`${numFaults} findings, server ${health.status}`);
+  console.log(`memory grew by ${Math.round(growth / 2 ** 20)} MiB after the first ${WARM_UP}`);
+  return numFaults === 0 && health.ok && growth <= MAX_GROWTH_BYTES;
+}
+
 const [count = 100_000, from = 0] = process.argv.slice(2).map(Number);
 mkdirSync(SCRATCH, { recursive: true });
-const flags = [
-  "--chat-template",
-  TEMPLATE,
-  "--kv-memory",
-  "16MiB",
-  "--store-dir",
-  "none",
-  "--store-size",
-  "1MiB",
-];
-const server = await startServer(["--model", TINY_MODEL, ...flags]);
-const tally: Tally = { next: from, numFaults: 0, numDone: 0, numResults: 0, resident: [] };
-await Promise.all(Array.from({ length: CLIENTS }, () => runClient(server, from + count, tally)));
-const health = await fetch(`${server.url}/health`);
-const growth = growthOf(tally);
-const { numDone, numResults, numFaults } = tally;
-console.log(`${numDone} requests: ${numResults} results, ${numDone - numResults} refusals`);
-console.log(`${numFaults} findings, server ${health.status}`);
-console.log(`memory grew by ${Math.round(growth / 2 ** 20)} MiB after the first ${WARM_UP}`);
-const isRight = numFaults === 0 && health.ok && growth <= MAX_GROWTH_BYTES;
-await server[Symbol.asyncDispose]();
-process.exitCode = isRight ? 0 : 1;
+const flags = ["--chat-template", TEMPLATE, "--kv-memory", "16MiB"];
+const small = ["--store-dir", "none", "--store-size", "1MiB"];
+const server = await startServer(["--model", TINY_MODEL, ...flags, ...small]);
+try {
+  process.exitCode = (await fuzzServer(server, count, from)) ? 0 : 1;
+} finally {
+  await server[Symbol.asyncDispose]();
+}
