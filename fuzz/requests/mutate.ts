@@ -14,6 +14,8 @@ export interface MutatedRequest {
 
 const MAX_TREE_EDITS = 3;
 const MAX_BYTE_EDITS = 4;
+const BYTE_EDIT_SHARE = 0.15;
+const TREE_EDIT_SHARE = 0.6;
 const DEPTH = 500;
 
 export const pick = <T>(random: Random, list: readonly T[]): T =>
@@ -130,7 +132,8 @@ const FIELDS = [
 
 function editTree(body: unknown, random: Random): unknown {
   const root = { body: structuredClone(body) };
-  for (let edits = Math.floor(random() * (MAX_TREE_EDITS + 1)); edits > 0; --edits) {
+  const maxEdits = random() < TREE_EDIT_SHARE ? MAX_TREE_EDITS : 0;
+  for (let edits = Math.ceil(random() * maxEdits); edits > 0; --edits) {
     const all = containers(root);
     const container = pick(random, all.length > 1 && random() < 0.98 ? all.slice(1) : all);
     const keys = Object.keys(container);
@@ -210,7 +213,7 @@ export function mutate(base: BaseRequest, modelId: string, random: Random): Muta
     transport: base.transport,
     method: base.method,
     path: editPath(base.path, random),
-    payload: random() < 0.25 && !isEmpty ? editBytes(payload, random) : payload,
+    payload: random() < BYTE_EDIT_SHARE && !isEmpty ? editBytes(payload, random) : payload,
     isBinary: random() < 0.02,
     headers: editHeaders(random),
   };
