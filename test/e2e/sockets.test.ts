@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { TestSocket } from "../unit/gateway/test-gateway.ts";
+import { type Frame, TestSocket } from "../unit/gateway/test-gateway.ts";
 import { startServer } from "./cli-process.ts";
 
 const connect = (url: string, headers = {}) =>
@@ -24,14 +24,19 @@ test("a socket that is dropped mid-turn frees the engine, and the next turn find
   const next = await connect(server.url);
   next.create({ ...ask, max_output_tokens: 1 });
   const frames = await next.until((frame) => frame.type === "response.incomplete");
-  const { usage } = frames.at(-1)?.response as { usage: Usage };
-  expect(usage.input_tokens - usage.input_tokens_details.cached_tokens).toBeLessThanOrEqual(16);
+  const { input_tokens, input_tokens_details } = usageOf(frames.at(-1));
+  expect(input_tokens - input_tokens_details.cached_tokens).toBeLessThanOrEqual(16);
   next.socket.close();
 });
 
 interface Usage {
   readonly input_tokens: number;
   readonly input_tokens_details: { readonly cached_tokens: number };
+}
+
+function usageOf(frame: Frame | undefined): Usage {
+  if (frame === undefined) throw new Error("no frame came");
+  return (frame.response as { readonly usage: Usage }).usage;
 }
 
 test("prompts of two megabytes are refused with their count, on both transports", async () => {
