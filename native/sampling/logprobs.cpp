@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sampling/finite.h"
 #include "sampling/top_tokens.h"
 
 namespace wl::sampling {
@@ -10,8 +11,7 @@ namespace {
 
 /// log(sum(exp(logits)))
 double log_sum_exp(std::span<const float> logits) {
-  float max = logits[0];
-  for (const float logit : logits) max = std::max(max, logit);
+  const float max = *std::ranges::max_element(logits);
   double sum = 0;
   for (const float logit : logits) sum += std::exp(double{logit} - double{max});
   return double{max} + std::log(sum);
@@ -33,7 +33,7 @@ std::vector<int32_t> top_tokens(std::span<const float> logits, size_t k) {
 }  // namespace
 
 bool append_logprobs(std::span<const float> logits, int32_t token, int num_top, LogprobRows& out) {
-  if (!std::ranges::all_of(logits, [](float logit) { return std::isfinite(logit); })) return false;
+  if (!all_finite(logits)) return false;
   const double log_total = log_sum_exp(logits);
   const auto append = [&](int32_t id) {
     out.tokens.push_back(id);

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/philox.h"
+#include "sampling/finite.h"
 #include "sampling/top_tokens.h"
 
 namespace wl::sampling {
@@ -14,10 +15,6 @@ namespace {
 
 // Long enough that the compiler's vector loop pays, short enough to rescan from L1.
 constexpr size_t kArgmaxBlock = 256;
-
-bool is_finite(float value) {
-  return (std::bit_cast<uint32_t>(value) & 0x7f800000u) != 0x7f800000u;
-}
 
 /// Calls visit(token) for each token that may be drawn, ascending.
 template <class Visit>
@@ -106,9 +103,7 @@ std::optional<int32_t> Sampler::sample(std::span<const float> logits, const Samp
   if (params.is_greedy() && !params.has_penalties() && params.logit_bias.empty()) {
     return allowed == nullptr ? sampling::argmax(logits) : sampling::argmax(logits, *allowed);
   }
-  bool all_finite = true;
-  for (const float logit : logits) all_finite &= is_finite(logit);
-  if (!all_finite) return std::nullopt;
+  if (!all_finite(logits)) return std::nullopt;
 
   logits_.assign(logits.begin(), logits.end());
   for (const TokenBias& bias : params.logit_bias) {
