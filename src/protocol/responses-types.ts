@@ -326,6 +326,7 @@ export interface ResponseObject {
   readonly status: ResponseStatus;
   readonly background: boolean;
   readonly error: { readonly code: string; readonly message: string } | null;
+  readonly frequency_penalty: number;
   readonly incomplete_details: { readonly reason: string } | null;
   readonly instructions: string | null;
   readonly max_output_tokens: number | null;
@@ -334,6 +335,7 @@ export interface ResponseObject {
   readonly model: string;
   readonly output: readonly OutputItem[];
   readonly parallel_tool_calls: boolean;
+  readonly presence_penalty: number;
   readonly previous_response_id: string | null;
   readonly prompt_cache_key: string | null;
   readonly prompt_cache_retention: string | null;

@@ -1,4 +1,5 @@
 /** The response object of the wire, with every key present in every state. */
+import { isJsonObject, type JsonObject } from "../base/json-object.ts";
 import type {
   MissReason,
   OutputItem,
@@ -68,6 +69,7 @@ export function responseObject(
     status: progress.status,
     background: request.background,
     error: progress.error ?? null,
+    frequency_penalty: request.frequencyPenalty ?? 0,
     incomplete_details: progress.incompleteReason ? { reason: progress.incompleteReason } : null,
     instructions: isEchoing ? request.instructions : null,
     max_output_tokens: request.maxOutputTokens,
@@ -76,6 +78,7 @@ export function responseObject(
     model: identity.model,
     output: progress.output ?? [],
     parallel_tool_calls: request.parallelToolCalls,
+    presence_penalty: request.presencePenalty ?? 0,
     previous_response_id: request.previousResponseId,
     prompt_cache_key: stringOrNull(echo.prompt_cache_key),
     prompt_cache_retention: stringOrNull(echo.prompt_cache_retention),
@@ -84,9 +87,9 @@ export function responseObject(
     service_tier: "default",
     store: request.store,
     temperature: request.temperature ?? 1,
-    text: { format: { type: "text" }, verbosity: "medium", ...objectOf(echo.text) },
+    text: echoedText(objectOf(echo.text)),
     tool_choice: echo.tool_choice ?? request.toolChoice.mode,
-    tools: isEchoing ? request.tools : [],
+    tools: isEchoing ? request.tools.map(echoedTool) : [],
     top_logprobs: numberOrNull(echo.top_logprobs) ?? 0,
     top_p: request.topP ?? 1,
     truncation: stringOrNull(echo.truncation) ?? "disabled",
@@ -95,8 +98,23 @@ export function responseObject(
   };
 }
 
-function objectOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null ? { ...value } : {};
+/** Fields that clients read of every format and function are there, also if they were not sent. */
+function echoedText({ format, ...text }: JsonObject): JsonObject {
+  const sent = objectOf(format);
+  const isSchema = sent.type === "json_schema";
+  const echoed = isSchema
+    ? { description: null, strict: null, ...sent }
+    : { type: "text", ...sent };
+  return { verbosity: "medium", ...text, format: echoed };
+}
+
+function echoedTool(tool: unknown): unknown {
+  if (!isJsonObject(tool) || tool.type !== "function") return tool;
+  return { description: null, parameters: null, strict: null, ...tool };
+}
+
+function objectOf(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {};
 }
 
 function stringOrNull(value: unknown): string | null {

@@ -198,6 +198,8 @@ function responseObject(id: string, request: ResponsesRequest): ResponseObject {
     status: "in_progress",
     background: false,
     error: null,
+    frequency_penalty: 0,
+    presence_penalty: 0,
     incomplete_details: null,
     instructions: null,
     max_output_tokens: request.maxOutputTokens,

@@ -13,9 +13,9 @@ function responsesOf(events: readonly ResponseEvent[]) {
 }
 
 const KEYS = [
-  "id object created_at completed_at status background error incomplete_details instructions",
-  "max_output_tokens max_tool_calls metadata model output parallel_tool_calls",
-  "previous_response_id prompt_cache_key prompt_cache_retention reasoning safety_identifier",
+  "id object created_at completed_at status background error frequency_penalty incomplete_details",
+  "instructions max_output_tokens max_tool_calls metadata model output parallel_tool_calls",
+  "presence_penalty previous_response_id prompt_cache_key prompt_cache_retention reasoning safety_identifier",
   "service_tier store temperature text tool_choice tools top_logprobs top_p truncation usage user",
 ]
   .join(" ")
@@ -83,6 +83,20 @@ describe("a response", () => {
     };
     const { response } = await createFixture().run(requestOf(fields));
     expect(response).toMatchObject(fields);
+  });
+
+  it("has the fields of a function and of a format that were not sent", async () => {
+    const format = { type: "json_schema", name: "n", schema: { type: "object" } };
+    const { response } = await createFixture().run(
+      requestOf({ tools: [{ type: "function", name: "ls" }], text: { format } }),
+    );
+    expect(response.tools).toEqual([
+      { type: "function", name: "ls", description: null, parameters: null, strict: null },
+    ]);
+    expect(response.text).toEqual({
+      verbosity: "medium",
+      format: { ...format, description: null, strict: null },
+    });
   });
 
   it.each([
