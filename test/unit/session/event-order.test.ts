@@ -206,7 +206,7 @@ describe("event order", () => {
 });
 
 describe("response object", () => {
-  it("has every key in every state", async () => {
+  it("says the same of its request in every state", async () => {
     const fixture = createFixture();
     fixture.endpoint.script.push(says("Hi"));
     const { events } = await fixture.run({
@@ -220,7 +220,6 @@ describe("response object", () => {
     const objects = events.flatMap((event) => ("response" in event ? [event.response] : []));
     expect(objects).toHaveLength(3);
     for (const response of objects) {
-      expect(Object.keys(response)).toHaveLength(31);
       expect(response).toMatchObject({
         id: expect.stringMatching(/^resp_[\w-]{16,}$/),
         object: "response",
