@@ -11,6 +11,7 @@ import { ApiError } from "../protocol/api-error.ts";
 import type { AccessPolicy } from "./access.ts";
 import { addAccessHooks } from "./access-hooks.ts";
 import { addChatRoute } from "./chat-route.ts";
+import { addCompactRoute } from "./compact-route.ts";
 import { addCompletionsRoute } from "./completions-route.ts";
 import { toApiError } from "./error-reply.ts";
 import type { MetricsSource } from "./gateway-options.ts";
@@ -58,6 +59,7 @@ export async function buildHttpServer(options: HttpServerOptions): Promise<HttpS
   addModelRoutes(app, state);
   addResponsesRoute(app, options);
   addStoredResponsesRoutes(app, options);
+  addCompactRoute(app, options);
   addChatRoute(app, options);
   addCompletionsRoute(app, options);
   addUnsupportedRoutes(app);

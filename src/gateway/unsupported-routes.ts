@@ -7,10 +7,7 @@ interface Route {
   readonly path: string;
 }
 
-const UNSUPPORTED: readonly Route[] = [
-  { methods: ["POST"], path: "/v1/responses/compact" },
-  { methods: ["POST"], path: "/v1/embeddings" },
-];
+const UNSUPPORTED: readonly Route[] = [{ methods: ["POST"], path: "/v1/embeddings" }];
 
 const SERVED: readonly Route[] = [
   { methods: ["GET"], path: "/health" },
@@ -20,6 +17,7 @@ const SERVED: readonly Route[] = [
   { methods: ["GET"], path: "/v1/models/:id" },
   { methods: ["POST"], path: "/v1/responses" },
   { methods: ["POST"], path: "/v1/responses/input_tokens" },
+  { methods: ["POST"], path: "/v1/responses/compact" },
   { methods: ["GET", "DELETE"], path: "/v1/responses/:id" },
   { methods: ["POST"], path: "/v1/responses/:id/cancel" },
   { methods: ["GET"], path: "/v1/responses/:id/input_items" },

@@ -2,10 +2,11 @@
  * Input items of a Responses request. Items of tools that only other servers run are ignored.
  */
 import { invalidRequest } from "./api-error.ts";
-import { FieldReader, invalidType, quote, unsupportedParameter } from "./field-reader.ts";
+import { FieldReader, invalidType, quote } from "./field-reader.ts";
 import { idOf, textField } from "./item-fields.ts";
 import { parseTextFormat } from "./parse-format.ts";
 import { definitionsField, parseCallItem } from "./parse-call-items.ts";
+import { parseCompactionItem } from "./parse-compaction.ts";
 import { MAX_INPUT_ITEMS, checkTextSize } from "./request-limits.ts";
 import {
   type ConfigurationItem,
@@ -40,10 +41,12 @@ function textTypeOf(role: Role): TextPart["type"] {
 }
 
 function parseItem(item: FieldReader): InputItem {
-  const type = item.string("type") ?? "message";
+  const type = item.string("type") ?? (isBareReference(item) ? "item_reference" : "message");
   switch (type) {
     case "message":
       return parseMessage(item);
+    case "item_reference":
+      return { type, id: item.requiredString("id"), path: item.path };
     case "agent_message":
       return parseAgentMessage(item);
     case "reasoning":
@@ -53,8 +56,15 @@ function parseItem(item: FieldReader): InputItem {
     case "configuration_update":
       return parseConfigurationUpdate(item);
     default:
-      return parseCallItem(item, type) ?? parseUnrendered(item, type);
+      return (
+        parseCallItem(item, type) ?? parseCompactionItem(item, type) ?? parseUnrendered(item, type)
+      );
   }
+}
+
+/** The API lets references go without their type. */
+function isBareReference(item: FieldReader): boolean {
+  return item.has("id") && !item.has("role") && !item.has("content");
 }
 
 function parseMessage(item: FieldReader): MessageItem {
@@ -149,19 +159,8 @@ const HOSTED_ITEMS: ReadonlySet<string> = new Set([
   "program_output",
 ]);
 
-const UNSUPPORTED_ITEMS: ReadonlySet<string> = new Set([
-  "item_reference",
-  "compaction",
-  "compaction_summary",
-  "context_compaction",
-  "compaction_trigger",
-]);
-
 function parseUnrendered(item: FieldReader, type: string): InputItem {
   if (HOSTED_ITEMS.has(type) || type.startsWith("mcp_")) return { type: "ignored" };
-  if (UNSUPPORTED_ITEMS.has(type)) {
-    throw unsupportedParameter(item.pathOf("type"), `items of type ${type} are not handled yet`);
-  }
   throw item.invalid("type", `has no known item type: ${quote(type)}`);
 }
 

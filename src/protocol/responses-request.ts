@@ -6,6 +6,7 @@
 import { invalidRequest } from "./api-error.ts";
 import { FieldReader, quote } from "./field-reader.ts";
 import { ENCRYPTED_REASONING, INCLUDE_VALUES, LOGPROBS } from "./include-values.ts";
+import { endsWithTrigger, parseCompactThreshold } from "./parse-compaction.ts";
 import { parseTextFormat } from "./parse-format.ts";
 import { parseInput } from "./parse-items.ts";
 import { parseSampling } from "./parse-sampling.ts";
@@ -58,6 +59,9 @@ export function parseResponsesRequest(
       body.integer("max_output_tokens", { min: 1, max: Number.MAX_SAFE_INTEGER }) ?? null,
     ...parseSampling(body),
     store,
+    compacts: endsWithTrigger(body.value("input")),
+    compactThreshold: parseCompactThreshold(body),
+    truncation: body.oneOf("truncation", ["auto", "disabled"]) ?? "disabled",
     background: parseBackground(body, store, transport),
     stream: (body.boolean("stream") ?? false) || transport === "ws",
     generate,
@@ -101,12 +105,6 @@ function refuseUnsupported(body: FieldReader): void {
   }
   if (body.has("prompt")) throw body.unsupported("prompt", "prompt templates are not stored here");
   if (body.has("moderation")) throw body.unsupported("moderation", "no safety model is configured");
-  if (body.oneOf("truncation", ["auto", "disabled"]) === "auto") {
-    throw body.unsupported("truncation", "nothing is dropped from the context; use disabled");
-  }
-  if ((body.array("context_management") ?? []).length > 0) {
-    throw body.unsupported("context_management", "the server does not compact the context");
-  }
 }
 
 const SUMMARIES = ["auto", "concise", "detailed"] as const;

@@ -20,6 +20,8 @@ export interface MessageItem {
   readonly role: Role;
   readonly content: readonly TextPart[];
   readonly phase?: string;
+  /** It stands for the conversation before it. */
+  readonly isSummary?: true;
 }
 
 export interface FunctionCallItem {
@@ -78,6 +80,14 @@ export interface IgnoredItem {
   readonly id?: string;
 }
 
+/** Stands for an item of an earlier response. */
+export interface ItemReference {
+  readonly type: "item_reference";
+  readonly id: string;
+  /** Where it is in the request. */
+  readonly path: string;
+}
+
 export type ContextItem =
   | MessageItem
   | FunctionCallItem
@@ -87,7 +97,10 @@ export type ContextItem =
   | ConfigurationItem;
 
 /** Input items after parsing, one for each that was sent. */
-export type InputItem = ContextItem | SealedReasoningItem | IgnoredItem;
+export type InputItem = ResolvedItem | ItemReference;
+
+/** One that is no reference to another. */
+export type ResolvedItem = ContextItem | SealedReasoningItem | IgnoredItem;
 
 // --- request ---------------------------------------------------------------------------------
 
@@ -191,6 +204,12 @@ export interface ResponsesRequest {
   /** How many of the most likely tokens come with each log probability; undefined: none of both. */
   readonly topLogprobs: number | undefined;
   readonly store: boolean;
+  /** The context is compacted and not answered. */
+  readonly compacts: boolean;
+  /** Tokens from which the context is compacted before it is answered. */
+  readonly compactThreshold: number | undefined;
+  /** auto: the oldest items go when the context is full. */
+  readonly truncation: "auto" | "disabled";
   /** It runs on without its client. */
   readonly background: boolean;
   readonly stream: boolean;
@@ -279,7 +298,15 @@ export type OutputItem =
   | OutputReasoning
   | OutputFunctionCall
   | OutputCustomCall
-  | OutputBuiltInCall;
+  | OutputBuiltInCall
+  | OutputCompaction;
+
+/** An earlier part of the conversation, as an opaque text. */
+export interface OutputCompaction {
+  readonly id: string;
+  readonly type: "compaction";
+  readonly encrypted_content: string;
+}
 
 export interface Usage {
   readonly input_tokens: number;
@@ -461,6 +488,11 @@ export type ResponseEventBody =
       readonly item_id: string;
       readonly output_index: number;
       readonly input: string;
+    }
+  | {
+      readonly type: "response.compaction.compacting";
+      readonly item_id: string;
+      readonly output_index: number;
     }
   | { readonly type: "keepalive" };
 

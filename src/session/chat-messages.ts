@@ -47,8 +47,13 @@ export function headMessages(
   head: HeadFields,
   items: readonly ContextItem[],
 ): readonly ChatMessage[] {
+  return toChatMessages(head, headItems(items));
+}
+
+/** What the first system turn is made of besides the request's own fields. */
+export function headItems(items: readonly ContextItem[]): readonly ContextItem[] {
   const leading = items.slice(0, leadsWithTools(items) ? 2 : 1);
-  return toChatMessages(head, isSystemMessage(leading.at(-1)) ? leading : []);
+  return isSystemMessage(leading.at(-1)) ? leading : [];
 }
 
 function isSystemMessage(item: ContextItem | undefined): item is MessageItem {

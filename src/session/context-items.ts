@@ -8,8 +8,8 @@ import { quote } from "../protocol/field-reader.ts";
 import type {
   ContextItem,
   FunctionCallItem,
-  InputItem,
   OutputItem,
+  ResolvedItem,
 } from "../protocol/responses-types.ts";
 
 /**
@@ -18,7 +18,7 @@ import type {
  */
 export function extendContext(
   parentItems: readonly ContextItem[],
-  input: readonly InputItem[],
+  input: readonly ResolvedItem[],
 ): readonly ContextItem[] {
   const items = [...parentItems];
   const ids = new Set(parentItems.map((item) => item.id));
@@ -69,9 +69,9 @@ function answeredCall(
 
 /** Reasoning that this server sealed for the tenant is read again; of other reasoning, its summary. */
 export function openReasoning(
-  input: readonly InputItem[],
+  input: readonly ResolvedItem[],
   open: (blob: string) => string | undefined,
-): readonly InputItem[] {
+): readonly ResolvedItem[] {
   return input.map((item) => {
     if (item.type !== "sealed_reasoning") return item;
     const { id, sealed, summary } = item;
@@ -81,9 +81,10 @@ export function openReasoning(
   });
 }
 
-/** Output as the next turn's history. */
+/** Output as the next turn's history; what a compaction left is in the context already. */
 export function outputToInput(output: readonly OutputItem[]): readonly ContextItem[] {
-  return output.map((item) => {
+  return output.flatMap((item) => {
+    if (item.type === "compaction") return [];
     if (item.type === "function_call") {
       const { status: _, ...call } = item;
       return call;

@@ -3,7 +3,9 @@
  * all, so that forks and retries find their parent. Ids of other sockets are not in here.
  */
 import { LRUCache } from "lru-cache";
+import type { ContextItem } from "../protocol/responses-types.ts";
 import { type LaneState, laneStateBytes } from "./lane-state.ts";
+import { itemsById } from "./resolve-references.ts";
 import type { ConnectionState } from "./session-types.ts";
 
 const MAX_PER_LANE = 8;
@@ -28,6 +30,13 @@ export class ContinuationCache implements ConnectionState {
 
   get(responseId: string): LaneState | undefined {
     return this.#states.get(responseId);
+  }
+
+  findItems(ids: ReadonlySet<string>): ReadonlyMap<string, ContextItem> {
+    return itemsById(
+      [...this.#states.values()].map(({ items }) => items),
+      ids,
+    );
   }
 
   /** A response that ends after its socket only gives its sequence up. */

@@ -6,12 +6,14 @@
 import type {
   CallableTool,
   ItemStatus,
+  OutputCompaction,
   OutputItem,
   ResponseEventBody,
   TokenLogprob,
 } from "../protocol/responses-types.ts";
 import type { OutputEvent } from "../text/text-types.ts";
 import { type OpenCall, openCall } from "./call-items.ts";
+import { OpenCompaction } from "./compaction-item.ts";
 import { OpenReasoning, type ReasoningOptions } from "./reasoning-items.ts";
 import { OpenMessage, type OpenText } from "./text-items.ts";
 
@@ -28,6 +30,7 @@ export class OutputItems {
   readonly #items: OutputItem[] = [];
   #text: OpenText | undefined;
   #call: OpenCall | undefined;
+  #compaction: OpenCompaction | undefined;
   #nextIndex = 0;
   /** White space that opens no message of its own. */
   #heldText = "";
@@ -47,6 +50,18 @@ export class OutputItems {
 
   get hasDroppedCall(): boolean {
     return this.#hasDroppedCall;
+  }
+
+  startCompaction(): void {
+    this.#compaction = new OpenCompaction(this.#send, this.#nextIndex++);
+  }
+
+  finishCompaction(summary: string): OutputCompaction {
+    if (!this.#compaction) throw new Error("no compaction was started");
+    const item = this.#compaction.close(summary);
+    this.#compaction = undefined;
+    this.#items.push(item);
+    return item;
   }
 
   push(events: readonly OutputEvent[]): void {
@@ -111,7 +126,7 @@ export class OutputItems {
 
   #closeOpen(status: ItemStatus): void {
     if (this.#text) this.#items.push(this.#text.close(status));
-    if (this.#call) this.#hasDroppedCall = true;
+    if (this.#call || this.#compaction) this.#hasDroppedCall = true;
     this.#text = undefined;
     this.#call = undefined;
     this.#heldText = "";

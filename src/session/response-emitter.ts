@@ -6,6 +6,7 @@
  */
 import type { Clock } from "../base/clock.ts";
 import type {
+  OutputCompaction,
   ResponseEvent,
   ResponseEventBody,
   ResponseObject,
@@ -77,6 +78,16 @@ export class ResponseEmitter {
     this.#output.push(events);
   }
 
+  /** The context is being summed up; before anything is generated. */
+  compacting(): void {
+    this.inProgress();
+    this.#output.startCompaction();
+  }
+
+  compacted(summary: string): OutputCompaction {
+    return this.#output.finishCompaction(summary);
+  }
+
   completed(usage: Usage): ResponseObject {
     this.inProgress();
     this.#output.finish("completed");
@@ -84,8 +95,8 @@ export class ResponseEmitter {
     return this.#end("response.completed", { status: "completed", completedAt, usage });
   }
 
-  /** A warmup: nothing was generated and no item appears. */
-  warmedUp(usage: Usage): ResponseObject {
+  /** A warmup or a compaction: no item of an answer appears. */
+  completedUnanswered(usage: Usage): ResponseObject {
     this.inProgress();
     const completedAt = this.#clock.unixSeconds();
     return this.#end("response.completed", { status: "completed", completedAt, usage });

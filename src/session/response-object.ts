@@ -92,7 +92,7 @@ export function responseObject(
     tools: isEchoing ? request.tools.map(echoedTool) : [],
     top_logprobs: numberOrNull(echo.top_logprobs) ?? 0,
     top_p: request.topP ?? 1,
-    truncation: stringOrNull(echo.truncation) ?? "disabled",
+    truncation: request.truncation,
     usage: progress.usage ?? null,
     user: stringOrNull(echo.user),
   };

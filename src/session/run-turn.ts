@@ -4,14 +4,13 @@
  * refuses at once is rejected before `response.created`; the client then gets a plain error.
  */
 import { EngineError, type TurnEvent } from "../engine/endpoint.ts";
-import type { ResponseEvent, Usage } from "../protocol/responses-types.ts";
+import type { Usage } from "../protocol/responses-types.ts";
 import { outputToInput } from "./context-items.ts";
 import { type EngineRun, runOnEngine } from "./engine-run.ts";
 import { LiveSequence } from "./lane-state.ts";
 import type { ResponseEmitter } from "./response-emitter.ts";
 import { TokenStopwatch } from "./token-stopwatch.ts";
 import {
-  emitterOf,
   engineOptions,
   laneOf,
   parentSequence,
@@ -26,11 +25,10 @@ import { turnMeasures, usageOfRun } from "./turn-measures.ts";
 export async function runTurn(
   turn: Turn,
   dependencies: TurnDependencies,
-  emit: (event: ResponseEvent) => void,
+  emitter: ResponseEmitter,
   signal: AbortSignal,
 ): Promise<TurnOutcome> {
   const { endpoint, clock } = dependencies;
-  const emitter = emitterOf(turn, dependencies, emit);
   const tooLong = contextError(turn, dependencies);
   if (tooLong) return rejectPrompt(turn, emitter, tooLong, dependencies);
   const stop = turn.cancellation ? AbortSignal.any([signal, turn.cancellation]) : signal;
@@ -101,7 +99,9 @@ function cancel(
 ): TurnOutcome {
   metrics.recordFinish("abort");
   const response = emitter.cancelled(usage);
-  const finished = response.output.filter(({ status }) => status === "completed");
+  const finished = response.output.filter(
+    (item) => !("status" in item) || item.status === "completed",
+  );
   const lane = laneOf(turn, {
     items: [...turn.items, ...outputToInput(finished)],
     tokens: turn.prompt.tokens,

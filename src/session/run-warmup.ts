@@ -103,7 +103,7 @@ function complete(
   start: PrefillStart | undefined,
   sequence?: Promise<SequenceRef | undefined>,
 ): TurnOutcome {
-  const response = emitter.warmedUp(usageAtStart(turn, start));
+  const response = emitter.completedUnanswered(usageAtStart(turn, start));
   const lane = laneOf(turn, {
     items: turn.items,
     tokens: turn.prompt.tokens,

@@ -13,6 +13,8 @@ import type { Metrics } from "../metrics/metrics.ts";
 import { invalidRequest } from "../protocol/api-error.ts";
 import { checkToolChoice } from "../protocol/parse-tool-choice.ts";
 import type {
+  ContextItem,
+  InputItem,
   ResponseEvent,
   ResponseObject,
   ResponsesRequest,
@@ -28,11 +30,14 @@ import { promptText, rawPrompt } from "./raw-prompt.ts";
 import type { ReasoningForm } from "./reasoning-items.ts";
 import type { Echo } from "./response-object.ts";
 import { ResponseDirectory } from "./response-directory.ts";
+import { itemsById, resolveReferences } from "./resolve-references.ts";
+import { type BuildPrompt, compactAndRun, runCompaction } from "./run-compaction.ts";
 import { runTurn } from "./run-turn.ts";
 import { runWarmup } from "./run-warmup.ts";
 import { checkLogitBias } from "./sampling.ts";
 import { SealedTexts } from "./sealed-texts.ts";
 import type {
+  CompactedConversation,
   CompletionTurn,
   ConnectionState,
   RunResponse,
@@ -42,10 +47,11 @@ import type {
 import type { ResponseArchive } from "./store/response-archive.ts";
 import { DEFAULT_STORE_LIMITS, ResponseStore, type StoreLimits } from "./store/response-store.ts";
 import type { StoredResponse } from "./store/stored-response.ts";
+import { fitContext } from "./truncate-context.ts";
 import { contextError } from "./turn-failure.ts";
 import { toolSetOf } from "./tool-set.ts";
 import { TurnGrammars } from "./turn-grammars.ts";
-import type { Turn, TurnDependencies, TurnOutcome } from "./turn.ts";
+import { emitterOf, type Turn, type TurnDependencies, type TurnOutcome } from "./turn.ts";
 
 export interface SessionOptions {
   readonly modelId: string;
@@ -112,7 +118,7 @@ class Session implements SessionService {
     signal: AbortSignal,
   ): Promise<ResponseObject> {
     this.#options.metrics.recordReceived(context.transport, context.receivedBytes);
-    const { turn: planned, dependencies } = await this.#prepare(request, context);
+    const { turn: planned, dependencies, build } = await this.#prepare(request, context);
     const turn = await this.#grammars.addTo(planned, dependencies.template);
     const active = this.#active.start(turn);
     const { cancellation } = active;
@@ -122,7 +128,8 @@ class Session implements SessionService {
         active.observe(event);
         emit(event);
       };
-      const run = await this.#run({ ...turn, cancellation }, dependencies, emitObserved, signal);
+      const watched = { ...turn, cancellation };
+      const run = await this.#run(watched, build, dependencies, emitObserved, signal);
       outcome = active.settled(run);
       this.#remember(turn, outcome);
       return outcome.response;
@@ -138,6 +145,18 @@ class Session implements SessionService {
     this.#options.metrics.recordReceived(context.transport, context.receivedBytes);
     const { turn } = await this.#prepare(request, context);
     return turn.prompt.tokens.length;
+  }
+
+  async compact(
+    request: ResponsesRequest,
+    context: TurnContext,
+    emit: (event: ResponseEvent) => void,
+    signal: AbortSignal,
+  ): Promise<CompactedConversation> {
+    this.#options.metrics.recordReceived(context.transport, context.receivedBytes);
+    const { turn, dependencies, build } = await this.#prepare(request, context);
+    const emitter = emitterOf(turn, dependencies, emit);
+    return runCompaction(turn, build, dependencies, emitter, signal);
   }
 
   async prepareCompletion(completion: CompletionTurn): Promise<readonly RunResponse[]> {
@@ -171,7 +190,8 @@ class Session implements SessionService {
       const responseId = randomId("resp");
       const planned: Turn = { ...prepared, request: { ...request, seed }, responseId, context };
       const turn = await this.#grammars.addTo(planned, undefined);
-      return (await runTurn(turn, dependencies, emit, signal)).response;
+      const emitter = emitterOf(turn, dependencies, emit);
+      return (await runTurn(turn, dependencies, emitter, signal)).response;
     });
   }
 
@@ -182,14 +202,18 @@ class Session implements SessionService {
 
   async #run(
     turn: Turn,
+    build: BuildPrompt,
     dependencies: TurnDependencies,
     emit: (event: ResponseEvent) => void,
     signal: AbortSignal,
   ): Promise<TurnOutcome> {
+    const { generate, compacts } = turn.request;
     try {
-      return turn.request.generate
-        ? await runTurn(turn, dependencies, emit, signal)
-        : await runWarmup(turn, dependencies, emit, this.#shutdown.signal);
+      if (!generate) return await runWarmup(turn, dependencies, emit, this.#shutdown.signal);
+      const emitter = emitterOf(turn, dependencies, emit);
+      return compacts
+        ? await runCompaction(turn, build, dependencies, emitter, signal)
+        : await compactAndRun(turn, build, dependencies, emitter, signal);
     } catch (error) {
       this.#evictParent(turn);
       throw error;
@@ -208,23 +232,24 @@ class Session implements SessionService {
     const parent = chain && isLane(chain) ? chain : undefined;
     const request = configuredRequest(received, chain?.items ?? []);
     const { instructions, reasoningEffort, generate } = request;
-    const input = openReasoning(request.input, (blob) =>
-      this.#sealedReasoning.open(context.tenant, blob),
-    );
-    const items = extendContext(chain?.items ?? [], input);
-    const tools = toolSetOf(request.callableTools, items);
+    const known = this.#resolveItems(request.input, context, chain);
+    const input = openReasoning(known, (blob) => this.#sealedReasoning.open(context.tenant, blob));
+    const allItems = extendContext(chain?.items ?? [], input);
+    const tools = toolSetOf(request.callableTools, allItems);
     checkToolChoice(request.toolChoice, tools.callable);
     const date = chain?.head.date ?? new Date(this.#options.clock.unixSeconds() * 1000);
     const head = { instructions, tools: tools.head, date, reasoningEffort };
     const { tenant, receivedBytes } = context;
-    const prompt = await prompts.build({
-      tenant,
-      head,
-      items,
-      parent,
-      addGenerationPrompt: generate,
-      receivedBytes,
-    });
+    const build = (contextItems: readonly ContextItem[]) =>
+      prompts.build({
+        tenant,
+        head,
+        items: contextItems,
+        parent,
+        addGenerationPrompt: generate,
+        receivedBytes,
+      });
+    const { items, prompt } = await fitContext(request, allItems, this.contextTokens, build);
     const turn: Turn = {
       responseId: randomId("resp"),
       request: { ...request, callableTools: tools.callable },
@@ -237,7 +262,7 @@ class Session implements SessionService {
       logprobScope: "text",
       isContinuable: context.connection !== undefined || request.store,
     };
-    return { turn, dependencies: this.#dependencies(prompts.template) };
+    return { turn, dependencies: this.#dependencies(prompts.template), build };
   }
 
   #dependencies(template: ChatTemplate | undefined): TurnDependencies {
@@ -258,13 +283,27 @@ class Session implements SessionService {
     );
   }
 
+  /** References to items of this conversation, of the socket's others and of stored responses. */
+  #resolveItems(input: readonly InputItem[], context: TurnContext, chain: ChainState | undefined) {
+    return resolveReferences(
+      input,
+      (ids) =>
+        new Map([
+          ...this.#store.findItems(context.tenant, ids),
+          ...(cacheOf(context)?.findItems(ids) ?? []),
+          ...itemsById([chain?.items ?? []], ids),
+        ]),
+    );
+  }
+
   #remember(turn: Turn, { response, lane }: TurnOutcome): void {
     if (lane) cacheOf(turn.context)?.put(lane);
     const isFailed = response.status === "failed";
     if (isFailed) this.#evictParent(turn);
     if (!turn.request.store) {
       if (!turn.isContinuable) lane?.sequence.release();
-    } else if (lane || isFailed) this.#store.put(storedResponse(turn, response, lane), lane);
+    } else if (response.status !== "in_progress")
+      this.#store.put(storedResponse(turn, response, lane), lane);
   }
 
   /** Only on its own lane: a failing branch leaves the parent to the lane it belongs to. */

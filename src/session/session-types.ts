@@ -5,6 +5,7 @@
 import type { JsonObject } from "../base/json-object.ts";
 import type { CompletionPrompt } from "../protocol/completion-types.ts";
 import type {
+  MessageItem,
   ResponseEvent,
   ResponseObject,
   ResponsesRequest,
@@ -70,6 +71,13 @@ export interface ResponseLookup {
   follow(tenant: string, responseId: string, startingAfter: number): AsyncIterable<ResponseEvent>;
 }
 
+export interface CompactedConversation {
+  /** Its one output item is the compaction. */
+  readonly response: ResponseObject;
+  /** Messages of the user that stay in front of it. */
+  readonly kept: readonly MessageItem[];
+}
+
 export interface SessionService {
   readonly modelId: string;
   readonly responses: ResponseLookup;
@@ -90,6 +98,14 @@ export interface SessionService {
     emit: (event: ResponseEvent) => void,
     signal: AbortSignal,
   ): Promise<ResponseObject>;
+  /**
+   * Sums a conversation up, as its own answer; nothing of it is stored. Runs as `createResponse` does.
+   * @throws {ApiError}
+   */
+  compact(
+    request: ResponsesRequest,
+    ...where: Parameters<RunResponse>
+  ): Promise<CompactedConversation>;
   /** Tokens of the prompt that `createResponse` would run. @throws {ApiError} */
   countInputTokens(request: ResponsesRequest, context: TurnContext): Promise<number>;
   /**

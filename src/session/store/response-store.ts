@@ -13,6 +13,7 @@ import {
   type LiveSequence,
   laneStateBytes,
 } from "../lane-state.ts";
+import { itemsById } from "../resolve-references.ts";
 import type { ArchiveLimits, ResponseArchive } from "./response-archive.ts";
 import type { StoredResponse } from "./stored-response.ts";
 
@@ -78,17 +79,15 @@ export class ResponseStore {
 
   /** Items by their ids, from the own input and output of stored responses. */
   findItems(tenant: string, itemIds: ReadonlySet<string>): ReadonlyMap<string, ContextItem> {
-    const found = new Map<string, ContextItem>();
-    const collect = (stored: StoredResponse | undefined) => {
-      for (const item of stored?.chain?.items ?? []) {
-        if (item.id !== undefined && itemIds.has(item.id)) found.set(item.id, item);
-      }
-    };
-    for (const { stored } of this.#byTenant.get(tenant)?.values() ?? []) collect(stored);
-    for (const itemId of itemIds) {
-      if (!found.has(itemId)) collect(this.#options.archive?.findByItem(tenant, itemId));
-    }
-    return found;
+    const held = [...(this.#byTenant.get(tenant)?.values() ?? [])];
+    const inMemory = itemsById(held.map(itemsOf), itemIds);
+    const missing = [...itemIds].filter((id) => !inMemory.has(id));
+    const archived = missing.map((id) => this.#options.archive?.findByItem(tenant, id)?.chain);
+    const inArchive = itemsById(
+      archived.map((chain) => chain?.items ?? []),
+      itemIds,
+    );
+    return new Map([...inArchive, ...inMemory]);
   }
 
   /** Known at once; written behind the events of this turn of the event loop. */
@@ -161,6 +160,10 @@ export class ResponseStore {
     this.#byTenant.set(tenant, created);
     return created;
   }
+}
+
+function itemsOf({ stored }: HeldResponse): readonly ContextItem[] {
+  return stored.chain?.items ?? [];
 }
 
 /** The texts are those of its lane; without one (it failed) they are those of its input. */

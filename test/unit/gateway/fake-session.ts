@@ -11,6 +11,7 @@ import type {
 import { ActiveResponses } from "../../../src/session/active-responses.ts";
 import { ResponseDirectory } from "../../../src/session/response-directory.ts";
 import type {
+  CompactedConversation,
   CompletionTurn,
   ConnectionState,
   RunResponse,
@@ -55,6 +56,13 @@ export class FakeSession implements SessionService {
     ...where: Parameters<RunResponse>
   ): Promise<ResponseObject> {
     return this.#run({ request }, ...where);
+  }
+
+  async compact(
+    request: ResponsesRequest,
+    ...where: Parameters<RunResponse>
+  ): Promise<CompactedConversation> {
+    return { response: await this.#run({ request }, ...where), kept: [] };
   }
 
   async countInputTokens({ input }: ResponsesRequest): Promise<number> {

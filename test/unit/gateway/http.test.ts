@@ -229,7 +229,7 @@ describe("routes", () => {
     ["PATCH", "/v1/responses/resp_1", "405 method_not_allowed", "GET, DELETE"],
     ["GET", "/v1/responses/resp_1", "404 response_not_found", null],
     ["DELETE", "/v1/responses/resp_1", "404 response_not_found", null],
-    ["POST", "/v1/responses/compact", "400 unsupported_parameter", null],
+    ["GET", "/v1/responses/compact", "404 response_not_found", null],
     ["GET", "/nowhere?key=sk-1", "404 null", null],
     ["GET", "/v1/models/%ZZ", "400 null", null],
   ])("%s %s is %s", async (method, path, error, allow) => {

@@ -326,3 +326,26 @@ test("an HTTP client hears of a cancel from elsewhere", async () => {
     response: { status: "cancelled" },
   });
 });
+
+test("a conversation is compacted into the start of a new one", async () => {
+  const server = await start();
+  server.endpoint.script.push(says("They met."), says("ok"));
+  const input = [
+    { role: "user", content: "hello" },
+    { role: "assistant", content: "hi" },
+  ];
+  const response = await server.post("/v1/responses/compact", { model: "fake-model", input });
+  expect(response.status).toBe(200);
+  const compacted = (await response.json()) as { output: readonly object[] };
+  expect(compacted).toMatchObject({
+    object: "response.compaction",
+    output: [
+      { type: "message", role: "user", content: [{ type: "input_text", text: "hello" }] },
+      { type: "compaction" },
+    ],
+  });
+  const next = { role: "user", content: "go on" };
+  expect(await server.create({ input: [...compacted.output, next] })).toMatchObject({
+    status: "completed",
+  });
+});

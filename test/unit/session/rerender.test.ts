@@ -7,7 +7,6 @@ import { describe, expect, it } from "vitest";
 import type {
   ContextItem,
   FunctionTool,
-  InputItem,
   ResponseObject,
 } from "../../../src/protocol/responses-types.ts";
 import { toChatMessages } from "../../../src/session/chat-messages.ts";
@@ -114,8 +113,8 @@ class Conversation {
     expect(submitted?.allTokens).toEqual([...this.#subject.encode(text ?? ("" as RenderedText))]);
   }
 
-  #input(parent: Known | undefined): readonly InputItem[] {
-    const outputs = (parent?.response.output ?? []).flatMap((item): InputItem[] | InputItem => {
+  #input(parent: Known | undefined): readonly ContextItem[] {
+    const outputs = (parent?.response.output ?? []).flatMap((item): ContextItem[] | ContextItem => {
       if (item.type === "tool_search_call") {
         return { type: "tool_search_output", call_id: item.call_id, tools: this.#tools() };
       }
@@ -124,7 +123,7 @@ class Conversation {
         : [];
     });
     const isLate = parent !== undefined && parent.items.length > 0 && this.#random() < 0.2;
-    const late: InputItem[] = isLate ? [{ type: "additional_tools", tools: this.#tools() }] : [];
+    const late: ContextItem[] = isLate ? [{ type: "additional_tools", tools: this.#tools() }] : [];
     return outputs.length > 0 ? [...outputs, ...late] : [...late, userMessage(this.#words())];
   }
 

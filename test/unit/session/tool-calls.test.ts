@@ -1,14 +1,21 @@
 /** Calls of tools that the client knows otherwise than the model: namespaces, search, shells. */
 import { describe, expect, it } from "vitest";
 import { parseResponsesRequest } from "../../../src/protocol/responses-request.ts";
-import type { ResponseEvent, ResponsesRequest } from "../../../src/protocol/responses-types.ts";
+import type {
+  InputItem,
+  ResponseEvent,
+  ResponsesRequest,
+} from "../../../src/protocol/responses-types.ts";
 import { extendContext, outputToInput } from "../../../src/session/context-items.ts";
 import { toChatMessages } from "../../../src/session/chat-messages.ts";
+import { resolveReferences } from "../../../src/session/resolve-references.ts";
 import { calls, createFixture } from "./session-fixture.ts";
 
 function requestOf(fields: Readonly<Record<string, unknown>>): ResponsesRequest {
   return parseResponsesRequest({ model: "m", input: "go", store: false, ...fields }, "ws");
 }
+
+const resolved = (input: readonly InputItem[]) => resolveReferences(input, () => new Map());
 
 /** The items of `output_item.added`, `output_item.done` and the final output, in this order. */
 function itemsOf(events: readonly ResponseEvent[]): readonly unknown[] {
@@ -75,7 +82,8 @@ describe("members of namespaces", () => {
     ].map((item) => {
       const { input } = requestOf({ input: [{ role: "user", content: "go" }, item] });
       const head = { instructions: null, tools: [] };
-      return toChatMessages(head, extendContext([], input)).at(-1)?.tool_calls?.[0]?.function.name;
+      return toChatMessages(head, extendContext([], resolved(input))).at(-1)?.tool_calls?.[0]
+        ?.function.name;
     });
     expect(names).toEqual(["files__read", "files__read"]);
   });
@@ -137,7 +145,7 @@ describe("tools that the API knows by type", () => {
     );
     const { response } = await fixture.run(requestOf({ tools }));
     const chained = outputToInput(response.output);
-    const resent = extendContext([], requestOf({ input: response.output }).input);
+    const resent = extendContext([], resolved(requestOf({ input: response.output }).input));
     expect(resent).toEqual(chained);
     expect(resent.map((item) => item.type === "function_call" && item.arguments)).toEqual(
       written.map(([, text]) => JSON.stringify(JSON.parse(text))),
@@ -172,7 +180,7 @@ describe("tools that the API knows by type", () => {
       { type: "apply_patch_call_output", call_id: "c", status: "failed" },
     ];
     const { input } = requestOf({ input: [call, ...outputs] });
-    const results = extendContext([], input).slice(1);
+    const results = extendContext([], resolved(input)).slice(1);
     expect(results.map((item) => item.type === "function_call_output" && item)).toMatchObject([
       { call_id: "c", output: "a" },
       { call_id: "c", output: "b" },

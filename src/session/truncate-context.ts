@@ -1,0 +1,107 @@
+/**
+ * `truncation: "auto"`: the oldest items go until the prompt fits, whole ones, a call together with its
+ * output. The head stays: what the first system turn is made of, and what defines tools or settings.
+ */
+import { ApiError } from "../protocol/api-error.ts";
+import type { ContextItem, ResponsesRequest } from "../protocol/responses-types.ts";
+import { headItems } from "./chat-messages.ts";
+import type { Prompt } from "./prompt-builder.ts";
+
+export interface FittingContext {
+  readonly items: readonly ContextItem[];
+  readonly prompt: Prompt;
+}
+
+/** Of the context, for the answer to a request that does not say how long it may be. */
+const ANSWER_PART = 1 / 8;
+/** Dropping more of the conversation than this for one answer helps nobody. */
+const MAX_ANSWER_PART = 1 / 2;
+
+/** The context as it is, or, where the request allows it, as much of it as fits with an answer. */
+export async function fitContext(
+  { truncation, maxOutputTokens }: Pick<ResponsesRequest, "truncation" | "maxOutputTokens">,
+  items: readonly ContextItem[],
+  contextTokens: number,
+  build: (items: readonly ContextItem[]) => Promise<Prompt>,
+): Promise<FittingContext> {
+  const prompt = await build(items);
+  if (truncation === "disabled" || prompt.tokens.length < contextTokens) return { items, prompt };
+  const answerTokens = Math.min(
+    maxOutputTokens ?? contextTokens * ANSWER_PART,
+    contextTokens * MAX_ANSWER_PART,
+  );
+  const fitting = await truncateContext(items, contextTokens - answerTokens, build);
+  return fitting ?? { items, prompt };
+}
+
+/**
+ * Drops as little as it can, and then up to the next user message, with which a conversation begins.
+ * undefined: not even the last item fits.
+ */
+export async function truncateContext(
+  items: readonly ContextItem[],
+  maxTokens: number,
+  build: (items: readonly ContextItem[]) => Promise<Prompt>,
+): Promise<FittingContext | undefined> {
+  const order = droppableOf(items);
+  const attempt = async (numDropped: number): Promise<FittingContext | undefined> => {
+    const kept = withoutOldest(items, order, numDropped);
+    const prompt = await promptOrNone(kept, build);
+    return prompt && prompt.tokens.length <= maxTokens ? { items: kept, prompt } : undefined;
+  };
+  let [tooFew, enough] = [0, order.length - 1];
+  let fitting = await attempt(enough);
+  if (!fitting) return undefined;
+  while (enough - tooFew > 1) {
+    const middle = Math.floor((tooFew + enough) / 2);
+    const found = await attempt(middle);
+    if (found) [fitting, enough] = [found, middle];
+    else tooFew = middle;
+  }
+  const atUser = order.findIndex((index, rank) => rank >= enough && isUserMessage(items[index]));
+  return (atUser === -1 ? undefined : await attempt(atUser)) ?? fitting;
+}
+
+/** Indexes of what may go, oldest first. */
+function droppableOf(items: readonly ContextItem[]): readonly number[] {
+  const head = new Set<ContextItem>(headItems(items));
+  return [...items.keys()].filter((index) => {
+    const item = items[index];
+    const isKept = item?.type === "additional_tools" || item?.type === "configuration_update";
+    return item && !isKept && !head.has(item);
+  });
+}
+
+function withoutOldest(
+  items: readonly ContextItem[],
+  order: readonly number[],
+  numDropped: number,
+): readonly ContextItem[] {
+  const dropped = new Set(order.slice(0, numDropped));
+  const kept = items.filter((_item, index) => !dropped.has(index));
+  const calls = new Set(kept.map((item) => (item.type === "function_call" ? item.call_id : "")));
+  return kept.filter(
+    (item) =>
+      item.type === "function_call" ||
+      !("call_id" in item) ||
+      item.call_id === undefined ||
+      calls.has(item.call_id),
+  );
+}
+
+/** Templates may refuse a conversation that begins in the middle of a turn. */
+async function promptOrNone(
+  items: readonly ContextItem[],
+  build: (items: readonly ContextItem[]) => Promise<Prompt>,
+): Promise<Prompt | undefined> {
+  try {
+    return await build(items);
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
+    throw error;
+  }
+}
+
+function isUserMessage(item: ContextItem | undefined): boolean {
+  return item?.type === "message" && item.role === "user";
+}
