@@ -53,6 +53,8 @@ Napi::Object EngineWrap::create(Napi::Env env, std::unique_ptr<engine::Engine> e
   add("fork", &EngineWrap::fork);
   add("release", &EngineWrap::release);
   add("abort", &EngineWrap::abort);
+  add("pause", &EngineWrap::pause);
+  add("resume", &EngineWrap::resume);
   add("stats", &EngineWrap::stats);
   add("close", &EngineWrap::close);
   return object;
@@ -84,6 +86,18 @@ Napi::Value EngineWrap::release(const Napi::CallbackInfo& info) {
 Napi::Value EngineWrap::abort(const Napi::CallbackInfo& info) {
   const engine::RequestId id = id_from_js(info[0], "request id");
   open_engine(info.Env()).abort(id);
+  return info.Env().Undefined();
+}
+
+Napi::Value EngineWrap::pause(const Napi::CallbackInfo& info) {
+  const engine::RequestId id = id_from_js(info[0], "request id");
+  open_engine(info.Env()).pause(id);
+  return info.Env().Undefined();
+}
+
+Napi::Value EngineWrap::resume(const Napi::CallbackInfo& info) {
+  const engine::RequestId id = id_from_js(info[0], "request id");
+  open_engine(info.Env()).resume(id);
   return info.Env().Undefined();
 }
 

@@ -35,6 +35,8 @@ class EngineWrap : public std::enable_shared_from_this<EngineWrap> {
   Napi::Value fork(const Napi::CallbackInfo& info);
   Napi::Value release(const Napi::CallbackInfo& info);
   Napi::Value abort(const Napi::CallbackInfo& info);
+  Napi::Value pause(const Napi::CallbackInfo& info);
+  Napi::Value resume(const Napi::CallbackInfo& info);
   Napi::Value stats(const Napi::CallbackInfo& info);
   Napi::Value close(const Napi::CallbackInfo& info);
 

@@ -27,7 +27,14 @@ struct AbortCommand {
   RequestId request = 0;
 };
 
-using Command =
-    std::variant<SubmitCommand, ContinueCommand, ForkCommand, ReleaseCommand, AbortCommand>;
+struct PauseCommand {
+  RequestId request = 0;
+};
+struct ResumeCommand {
+  RequestId request = 0;
+};
+
+using Command = std::variant<SubmitCommand, ContinueCommand, ForkCommand, ReleaseCommand,
+                             AbortCommand, PauseCommand, ResumeCommand>;
 
 }  // namespace wl::engine

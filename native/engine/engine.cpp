@@ -101,6 +101,10 @@ void Engine::release(SequenceId id) { impl_->queue().release(id); }
 
 void Engine::abort(RequestId id) { impl_->queue().abort(id); }
 
+void Engine::pause(RequestId id) { impl_->queue().pause(id); }
+
+void Engine::resume(RequestId id) { impl_->queue().resume(id); }
+
 EngineStats Engine::stats() const { return impl_->stats(); }
 
 void Engine::close() { impl_->close(); }

@@ -1,9 +1,9 @@
 #pragma once
 // The engine: one thread that owns scheduler, KV bookkeeping and the model runner, and turns
 // requests into tokens by continuous batching with chunked prefill.
-// JS threads call submit/continue/fork/release/abort/stats/close; these only validate, copy and
-// push on a bounded queue. The engine thread calls the step sink once per step, for all requests
-// together. It knows nothing of Node.
+// JS threads call submit/continue/fork/release/abort/pause/resume/stats/close; these only validate,
+// copy and push on a bounded queue. The engine thread calls the step sink once per step, for all
+// requests together. It knows nothing of Node.
 
 #include <cstdint>
 #include <functional>
@@ -130,6 +130,11 @@ class Engine {
   void release(SequenceId id);
   /// Ends a request with kAborted within one step. Unknown or finished id: no error.
   void abort(RequestId id);
+  /// Computes nothing for a request until `resume`, within one step: its client takes no output.
+  /// Its slot is free for others; its KV stays unless others need the blocks, and is then computed
+  /// again. Idempotent; unknown or finished id: no error.
+  void pause(RequestId id);
+  void resume(RequestId id);
   EngineStats stats() const;
   /// Stops the thread after the running step; every open request ends with
   /// kFailed/ERR_ENGINE_CLOSED. Idempotent, callable from any thread but the engine's own.

@@ -18,6 +18,7 @@ struct Request {
   bool is_continuation = false;
 
   bool has_begun = false;     // its prompt is part of the sequence and the scheduler knows it
+  bool is_paused = false;     // nothing is computed for it
   bool is_admitted = false;   // has left the waiting queue once
   int num_joined_tokens = 0;  // tokens of the sequence before this request
   int num_prompt_tokens = 0;  // num_joined_tokens + its own

@@ -78,6 +78,20 @@ void RequestLifecycle::on_command(const AbortCommand& command) {
   settle(sequence, can_rewind);
 }
 
+void RequestLifecycle::on_command(const PauseCommand& command) {
+  const auto it = requests_.find(command.request);
+  if (it == requests_.end() || it->second->is_paused) return;
+  it->second->is_paused = true;
+  if (it->second->has_begun) scheduler_.pause(*it->second);
+}
+
+void RequestLifecycle::on_command(const ResumeCommand& command) {
+  const auto it = requests_.find(command.request);
+  if (it == requests_.end() || !it->second->is_paused) return;
+  it->second->is_paused = false;
+  if (it->second->has_begun) scheduler_.resume(*it->second);
+}
+
 // ---- sequences ---------------------------------------------------------------------------------
 
 Request& RequestLifecycle::create_request(RequestId id, RequestOptions options,

@@ -65,6 +65,8 @@ class RequestLifecycle {
   void on_command(const ForkCommand& command);
   void on_command(const ReleaseCommand& command);
   void on_command(const AbortCommand& command);
+  void on_command(const PauseCommand& command);
+  void on_command(const ResumeCommand& command);
 
   Request& create_request(RequestId id, RequestOptions options, Sequence* sequence);
   bool begin(Request& request);

@@ -45,6 +45,14 @@ int Scheduler::num_preempted_waiting() const {
   return static_cast<int>(std::ranges::count_if(waiting_, &Request::is_admitted));
 }
 
+void Scheduler::enqueue(Request& request) {
+  if (request.is_paused) {
+    paused_.push_back(&request);
+  } else {
+    waiting_.push_back(&request);
+  }
+}
+
 void Scheduler::put_last(Request& request) {
   std::erase(running_, &request);
   running_.push_back(&request);
@@ -53,11 +61,25 @@ void Scheduler::put_last(Request& request) {
 void Scheduler::remove(Request& request) {
   std::erase(running_, &request);
   std::erase(waiting_, &request);
+  std::erase(paused_, &request);
+}
+
+void Scheduler::pause(Request& request) {
+  remove(request);
+  request.num_computed_before_preemption =
+      std::max(request.num_computed_before_preemption, request.sequence->num_computed_tokens);
+  paused_.push_back(&request);
+}
+
+void Scheduler::resume(Request& request) {
+  remove(request);
+  waiting_.push_front(&request);
 }
 
 void Scheduler::clear() {
   running_.clear();
   waiting_.clear();
+  paused_.clear();
 }
 
 StepPlan Scheduler::plan() {
@@ -218,14 +240,15 @@ bool Scheduler::shares_prefix_being_computed(const Request& request) const {
 /// Frees blocks that no running request holds, a little at a time. False when there are none.
 bool Scheduler::reclaim_idle_blocks(const Request& beneficiary) {
   if (sequences_.release_oldest_live()) return true;
-  for (Request* request : std::views::reverse(waiting_)) {
+  const auto gives_up = [&](Request* request) {
     Sequence& sequence = *request->sequence;
-    if (request == &beneficiary || sequence.blocks.is_empty()) continue;
+    if (request == &beneficiary || sequence.blocks.is_empty()) return false;
     kv_.free(sequence.blocks);
     sequence.num_computed_tokens = 0;
     return true;
-  }
-  return false;
+  };
+  return std::ranges::any_of(std::views::reverse(waiting_), gives_up) ||
+         std::ranges::any_of(std::views::reverse(paused_), gives_up);
 }
 
 void Scheduler::preempt(Step& step, Request& request) {

@@ -13,6 +13,8 @@
 //   still wait; only then is a running request preempted, the last admitted first. It keeps its
 //   emitted tokens, goes to the front of the queue and is recomputed. A request that has ended and
 //   still computes the KV of its last tokens gives way before all of them, and is dropped.
+// - A paused request holds no slot. Its blocks are given up like those of continuations that wait;
+//   it goes on at the front of the queue.
 // - A waiting request that shares at least kSharedPrefixTokens tokens with a prompt that is being
 //   computed waits for those blocks, so that a shared prefix is computed once.
 
@@ -43,11 +45,14 @@ class Scheduler {
   uint64_t num_preemptions() const { return num_preemptions_; }
 
   /// Puts a request whose prompt is in its sequence at the end of the queue.
-  void enqueue(Request& request) { waiting_.push_back(&request); }
+  void enqueue(Request& request);
   /// A running request has ended and only computes what it left: it is the first to give way now.
   void put_last(Request& request);
-  /// Takes a waiting or running request out; its blocks stay with the sequence.
+  /// Takes a waiting, running or paused request out; its blocks stay with the sequence.
   void remove(Request& request);
+  /// A request that was enqueued is set aside until `resume`.
+  void pause(Request& request);
+  void resume(Request& request);
   /// Plans one step: never empty while there is work. Block tables already have room for it.
   StepPlan plan();
   /// Forgets all requests.
@@ -78,6 +83,7 @@ class Scheduler {
   SequenceTable& sequences_;
   std::deque<Request*> waiting_;
   std::vector<Request*> running_;  // in order of admission, those that have ended behind all others
+  std::vector<Request*> paused_;
   uint64_t num_preemptions_ = 0;
 };
 

@@ -70,6 +70,10 @@ void SubmitQueue::abort(RequestId id) {
   wake_.notify_one();
 }
 
+void SubmitQueue::pause(RequestId id) { tell_open_request(id, PauseCommand{id}); }
+
+void SubmitQueue::resume(RequestId id) { tell_open_request(id, ResumeCommand{id}); }
+
 void SubmitQueue::close() {
   const std::lock_guard lock(mutex_);
   is_closed_ = true;
@@ -112,6 +116,13 @@ Status SubmitQueue::check_room() const {
   return {ErrorCode::kQueueFull, std::to_string(num_queued_) +
                                      " requests are waiting, this engine queues " +
                                      std::to_string(max_queued_)};
+}
+
+void SubmitQueue::tell_open_request(RequestId id, Command command) {
+  const std::lock_guard lock(mutex_);
+  if (refusal_ || !open_requests_.contains(id)) return;
+  commands_.push_back(std::move(command));
+  wake_.notify_one();
 }
 
 RequestId SubmitQueue::accept(uint32_t id) {

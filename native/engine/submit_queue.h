@@ -27,6 +27,8 @@ class SubmitQueue {
   Result<SequenceId> fork(SequenceId id);
   void release(SequenceId id);
   void abort(RequestId id);
+  void pause(RequestId id);
+  void resume(RequestId id);
   /// Rejects everything from now on with ERR_ENGINE_CLOSED and wakes the engine thread.
   void close();
   /// Requests that were accepted and not admitted yet.
@@ -48,6 +50,7 @@ class SubmitQueue {
  private:
   Status check_room() const;
   RequestId accept(uint32_t id);
+  void tell_open_request(RequestId id, Command command);
 
   const RequestLimits limits_;
   const int max_queued_;

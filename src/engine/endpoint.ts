@@ -2,6 +2,7 @@
  * The engine as session and router see it: nothing here assumes that it runs in this process.
  * Implemented by `EnginePool` (Piscina worker threads).
  */
+import type { OutputFlow } from "../base/output-flow.ts";
 import type {
   EngineErrorCode,
   EngineInfo,
@@ -130,7 +131,7 @@ export interface EngineEndpoint {
   readonly info: EngineInfo;
   /**
    * Runs one turn. `onEvent` is called in order before the promise settles. Aborting `signal` ends
-   * the turn within one engine step with finish "aborted".
+   * the turn within one engine step with finish "aborted"; while `flow` is paused nothing is computed.
    * @throws {EngineError} ERR_SEQUENCE_RELEASED: submit the full list instead; ERR_GRAMMAR: the
    *   grammar is wrong, or the vocabulary cannot spell it
    */
@@ -138,6 +139,7 @@ export interface EngineEndpoint {
     request: TurnRequest,
     onEvent: (event: TurnEvent) => void,
     signal: AbortSignal,
+    flow?: OutputFlow,
   ): Promise<TurnResult>;
   release(sequence: SequenceRef): void;
   snapshots(): readonly WorkerSnapshot[];

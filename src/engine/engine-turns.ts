@@ -69,7 +69,9 @@ export class EngineTurns {
       this.#release(message.sequenceId);
     } else {
       const turn = [...this.#turns.values()].find(({ id }) => id === message.afterTurnId);
-      if (turn !== undefined) this.#abort(turn);
+      if (turn === undefined) return;
+      if (message.type === "cancel") this.#abort(turn);
+      else if (!this.#isClosing) this.#options.engine[message.type](turn.nativeId);
     }
   }
 

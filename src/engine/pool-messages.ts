@@ -26,7 +26,7 @@ export interface TurnTask {
 }
 
 export type ControlMessage = { readonly afterTurnId: number } & (
-  | { readonly type: "cancel" }
+  | { readonly type: "cancel" | "pause" | "resume" }
   | { readonly type: "release"; readonly sequenceId: number }
 );
 

@@ -3,12 +3,14 @@
  * on: while nothing of its output was passed on it may start again elsewhere, and its listener hears
  * "queued" and "admitted" once all the same.
  */
+import type { OutputFlow } from "../base/output-flow.ts";
 import { EngineError, type TurnEvent, type TurnRequest, type TurnResult } from "./endpoint.ts";
 import type { TurnUpdate } from "./pool-messages.ts";
 
 export class PoolTurn {
   readonly request: TurnRequest;
   readonly signal: AbortSignal;
+  readonly flow: OutputFlow | undefined;
   readonly settled: Promise<TurnResult>;
   /** Starts on a worker so far. */
   numStarts = 0;
@@ -19,9 +21,15 @@ export class PoolTurn {
   #isAdmitted = false;
   #hasOutput = false;
 
-  constructor(request: TurnRequest, onEvent: (event: TurnEvent) => void, signal: AbortSignal) {
+  constructor(
+    request: TurnRequest,
+    onEvent: (event: TurnEvent) => void,
+    signal: AbortSignal,
+    flow?: OutputFlow,
+  ) {
     this.request = request;
     this.signal = signal;
+    this.flow = flow;
     this.#onEvent = onEvent;
     this.settled = new Promise((resolve, reject) => {
       this.#resolve = resolve;

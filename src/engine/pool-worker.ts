@@ -54,8 +54,24 @@ export class PoolWorker {
     return orphans;
   }
 
+  turnIdOf(turn: PoolTurn): number | undefined {
+    for (const [turnId, candidate] of this.turns) {
+      if (candidate === turn) return turnId;
+    }
+    return undefined;
+  }
+
   cancel(turnId: number): void {
     this.#control({ type: "cancel", afterTurnId: turnId });
+  }
+
+  /** Computes nothing for the turn until `resume`. */
+  pause(turnId: number): void {
+    this.#control({ type: "pause", afterTurnId: turnId });
+  }
+
+  resume(turnId: number): void {
+    this.#control({ type: "resume", afterTurnId: turnId });
   }
 
   /** Gives a live sequence up, after every turn it was given so far. */

@@ -10,6 +10,7 @@
 import path from "node:path";
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { Piscina } from "piscina";
+import type { OutputFlow } from "../base/output-flow.ts";
 import type { EngineInfo, EngineOptions, EngineStats } from "../native/addon-types.ts";
 import { type EngineFailure, engineFailure } from "../native/engine-errors.ts";
 import { loadAddon } from "../native/load-addon.ts";
@@ -87,12 +88,17 @@ export class EnginePool implements EngineEndpoint {
     request: TurnRequest,
     onEvent: (event: TurnEvent) => void,
     signal: AbortSignal,
+    flow?: OutputFlow,
   ): Promise<TurnResult> {
-    const turn = new PoolTurn(request, onEvent, signal);
+    const turn = new PoolTurn(request, onEvent, signal, flow);
     const cancel = () => this.#cancel(turn);
     signal.addEventListener("abort", cancel, { once: true });
+    const forgetFlow = flow?.onChange(() => this.#fitFlow(turn));
     this.#place(turn);
-    return turn.settled.finally(() => signal.removeEventListener("abort", cancel));
+    return turn.settled.finally(() => {
+      signal.removeEventListener("abort", cancel);
+      forgetFlow?.();
+    });
   }
 
   release({ workerId, sequenceId }: SequenceRef): void {
@@ -275,6 +281,17 @@ export class EnginePool implements EngineEndpoint {
       if (worker.turns.delete(turnId)) turn.fail(new EngineError(failure.code, failure.message));
       else this.#report(failure);
     });
+    if (turn.flow?.isPaused) worker.pause(turnId);
+  }
+
+  /** Tells the worker that has the turn whether its output is taken. */
+  #fitFlow(turn: PoolTurn): void {
+    for (const worker of this.#workers) {
+      const turnId = worker.turnIdOf(turn);
+      if (turnId === undefined) continue;
+      if (turn.flow?.isPaused) worker.pause(turnId);
+      else worker.resume(turnId);
+    }
   }
 
   #onStep(worker: PoolWorker, updates: readonly TurnUpdate[]): void {
@@ -304,9 +321,8 @@ export class EnginePool implements EngineEndpoint {
   #cancel(turn: PoolTurn): void {
     if (this.#waiting.delete(turn)) turn.abortUnstarted();
     for (const worker of this.#workers) {
-      for (const [turnId, candidate] of worker.turns) {
-        if (candidate === turn) worker.cancel(turnId);
-      }
+      const turnId = worker.turnIdOf(turn);
+      if (turnId !== undefined) worker.cancel(turnId);
     }
   }
 

@@ -1,8 +1,9 @@
 /**
- * Back-pressure towards one client. Above the soft mark text deltas are merged instead of queued;
- * a client that passes the hard mark, or does not drain in time, is cut off. Nothing else limits
+ * Back-pressure towards one client. Above the soft mark its generation pauses, and text deltas that still
+ * come are merged instead of queued; a client that passes the hard mark, or does not drain in time, is cut off. Nothing else limits
  * what a socket may queue off-heap.
  */
+import { OutputFlow } from "../base/output-flow.ts";
 import type { ResponseEvent } from "../protocol/responses-types.ts";
 import type { GatewayLimits } from "./gateway-options.ts";
 
@@ -15,6 +16,8 @@ export interface BacklogOptions {
 }
 
 export class Backlog {
+  /** Paused from the soft mark until everything was taken. */
+  readonly flow = new OutputFlow();
   readonly #options: BacklogOptions;
   #timer: NodeJS.Timeout | undefined;
   #hasOverflowed = false;
@@ -31,13 +34,17 @@ export class Backlog {
   check(): void {
     const { limits, bufferedBytes } = this.#options;
     if (bufferedBytes() > limits.hardBacklogBytes) this.#overflow();
-    else if (this.isCongested) this.#timer ??= this.#startTimer(limits.drainTimeoutMs);
+    else if (this.isCongested) {
+      this.flow.pause();
+      this.#timer ??= this.#startTimer(limits.drainTimeoutMs);
+    }
   }
 
   /** Call when the socket has drained, and when it is gone. */
   reset(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
+    this.flow.resume();
   }
 
   #startTimer(drainTimeoutMs: number): NodeJS.Timeout {

@@ -5,6 +5,7 @@
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
+import type { OutputFlow } from "../base/output-flow.ts";
 import type { ApiError } from "../protocol/api-error.ts";
 import { failedResponseError } from "../protocol/engine-error-map.ts";
 import type { ResponseEvent, ResponseObject } from "../protocol/responses-types.ts";
@@ -135,7 +136,7 @@ export async function answerWithEvents(
       mergers[index]?.push(event);
       stream.checkBacklog();
     };
-    const responses = await runAll(exchange, runs, transport, emit);
+    const responses = await runAll(exchange, runs, transport, emit, stream.flow);
     for (const [index, merger] of mergers.entries()) {
       const response = responses[index] as ResponseObject;
       const interruption = interruptionEvent(response, merger.nextSequenceNumber);
@@ -157,9 +158,10 @@ async function runAll(
   runs: readonly RunResponse[],
   transport: Transport,
   emit: (event: ResponseEvent, index: number) => void,
+  flow?: OutputFlow,
 ): Promise<readonly ResponseObject[]> {
   const controller = controllerOf(exchange);
-  const context = contextOf(exchange.request, transport);
+  const context = { ...contextOf(exchange.request, transport), ...(flow && { flow }) };
   try {
     return await Promise.all(
       runs.map((run, index) => {

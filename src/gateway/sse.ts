@@ -4,6 +4,7 @@
  */
 import type { ServerResponse } from "node:http";
 import type { FastifyReply } from "fastify";
+import type { OutputFlow } from "../base/output-flow.ts";
 import { Backlog } from "./backlog.ts";
 import type { GatewayLimits } from "./gateway-options.ts";
 
@@ -46,6 +47,11 @@ export class SseStream {
   /** Until then an error can still be an ordinary HTTP error. */
   get isOpen(): boolean {
     return this.#isOpen;
+  }
+
+  /** Paused while the client does not keep up. */
+  get flow(): OutputFlow {
+    return this.#backlog.flow;
   }
 
   get isCongested(): boolean {

@@ -212,6 +212,7 @@ export class WebSocketConnection {
         tenant: caller.tenant,
         onPrefill: (uncachedTokens: number) => caller.chargeTokens(uncachedTokens),
         transport: "ws" as const,
+        flow: this.#backlog.flow,
         connection: this.#connection,
         ...(streamId === undefined ? {} : { streamId }),
         receivedBytes,

@@ -171,6 +171,9 @@ export interface NativeEngine {
   release(id: SequenceId): void;
   /** Idempotent; an unknown id is not an error. */
   abort(id: RequestId): void;
+  /** Computes nothing for the request until `resume`; otherwise like `abort`. */
+  pause(id: RequestId): void;
+  resume(id: RequestId): void;
   stats(): EngineStats;
   /** Idempotent; afterwards every call throws ERR_ENGINE_CLOSED. */
   close(): Promise<void>;

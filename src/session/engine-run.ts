@@ -2,6 +2,7 @@
  * One prompt on the engine: on the parent's live sequence with the new tokens only, else as the
  * full list, which still finds the blocks that are cached. Either way the same tokens come out.
  */
+import type { OutputFlow } from "../base/output-flow.ts";
 import {
   type EngineEndpoint,
   EngineError,
@@ -35,6 +36,7 @@ export async function runOnEngine(
   parent: ParentSequence | undefined,
   onEvent: (event: TurnEvent) => void,
   signal: AbortSignal,
+  flow?: OutputFlow,
 ): Promise<EngineRun> {
   const live = parent && (await usableSequence(endpoint, prompt, parent));
   if (live) {
@@ -42,7 +44,7 @@ export async function runOnEngine(
     const fork = parent.use === "branch";
     const request: TurnRequest = { ...options, tokens, continueFrom: live, fork };
     try {
-      return { result: await endpoint.runTurn(request, onEvent, signal), wasReleased: false };
+      return { result: await endpoint.runTurn(request, onEvent, signal, flow), wasReleased: false };
     } catch (error) {
       if (!(error instanceof EngineError) || error.code !== "ERR_SEQUENCE_RELEASED") throw error;
     }
@@ -53,7 +55,7 @@ export async function runOnEngine(
     tokens: prompt.tokens.toArray(),
     ...(laneWorkerId !== undefined && { laneWorkerId }),
   };
-  const result = await endpoint.runTurn(request, onEvent, signal);
+  const result = await endpoint.runTurn(request, onEvent, signal, flow);
   return { result, wasReleased: live !== undefined };
 }
 

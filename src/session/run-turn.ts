@@ -49,7 +49,8 @@ export async function runTurn(
   try {
     const options = engineOptions(turn, dependencies);
     const parent = parentSequence(turn);
-    const run = await runOnEngine(endpoint, turn.prompt, options, parent, onEvent, stop);
+    const { flow } = turn.context;
+    const run = await runOnEngine(endpoint, turn.prompt, options, parent, onEvent, stop, flow);
     return settle(turn, run, emitter, dependencies, signal);
   } catch (error) {
     if (signal.aborted) return abandon(emitter, dependencies);

@@ -3,6 +3,7 @@
  * `ConnectionState` holds the lanes of one WebSocket (or of nothing, for HTTP).
  */
 import type { JsonObject } from "../base/json-object.ts";
+import type { OutputFlow } from "../base/output-flow.ts";
 import type { CompletionPrompt } from "../protocol/completion-types.ts";
 import type {
   MessageItem,
@@ -30,6 +31,8 @@ export interface TurnContext {
   readonly receivedBytes: number;
   /** `performance.now()` when the request arrived. */
   readonly receivedMs: number;
+  /** Of the socket or stream that the events go to. */
+  readonly flow?: OutputFlow;
   /** Hears how many prompt tokens the engine has to compute, once it takes the turn. */
   readonly onPrefill?: (uncachedTokens: number) => void;
   /** Ends the response as cancelled, with its terminal event; the run's own signal ends it silently. */

@@ -162,6 +162,8 @@ class CoreDriver {
   }
   void release(SequenceId sequence) { core.apply(engine::ReleaseCommand{sequence}); }
   void abort(RequestId request) { core.apply(engine::AbortCommand{request}); }
+  void pause(RequestId request) { core.apply(engine::PauseCommand{request}); }
+  void resume(RequestId request) { core.apply(engine::ResumeCommand{request}); }
 
   void step() {
     engine::StepOutcome outcome = core.step();

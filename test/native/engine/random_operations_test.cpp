@@ -1,5 +1,6 @@
-// Random submits, continuations, forks, releases and aborts on tiny pools: every request ends
-// exactly once, every token equals the from-scratch reference, integrity holds after every step.
+// Random submits, continuations, forks, releases, aborts and pauses on tiny pools: every request
+// ends exactly once, every token equals the from-scratch reference, integrity holds after every
+// step.
 
 #include <optional>
 
@@ -25,6 +26,7 @@ class RandomSession {
       driver_.step();
       for (const auto& [request, expectation] : requests_) learn(request, expectation);
     }
+    for (const auto& [request, expectation] : requests_) driver_.resume(request);
     driver_.run_until_idle();
     for (const auto& [request, expectation] : requests_) {
       learn(request, expectation);
@@ -85,6 +87,7 @@ class RandomSession {
   }
 
   void one_operation() {
+    if (!requests_.empty() && pick(8) == 0) pause_or_resume();
     const unsigned choice = pick(10);
     if (choice < 4 || sequences_.empty()) {
       RequestOptions options = random_request(random_prompt());
@@ -111,6 +114,16 @@ class RandomSession {
       for (unsigned n = pick(3); n > 0 && request != requests_.begin(); --n) --request;
       driver_.abort(request->first);
       request->second.is_aborted = true;
+    }
+  }
+
+  void pause_or_resume() {
+    auto request = std::prev(requests_.end());
+    for (unsigned n = pick(4); n > 0 && request != requests_.begin(); --n) --request;
+    if (pick(3) == 0) {
+      driver_.pause(request->first);
+    } else {
+      driver_.resume(request->first);
     }
   }
 

@@ -185,6 +185,64 @@ WL_TEST("scheduler: a request aborted while it waits ends without being admitted
   WL_CHECK_EQ(driver.num_queued_left, 2);
 }
 
+WL_TEST("scheduler: a paused request gets nothing while others go on, and then the same output") {
+  ToyEngineOptions options;
+  options.config.max_running = 1;
+  CoreDriver driver(options);
+  const RequestId paused = driver.submit(make_request(random_tokens(1, 40), 20));
+  for (int i = 0; i < 5; ++i) driver.step();
+  driver.pause(paused);
+  driver.pause(paused);
+  const size_t num_tokens = driver.told(paused).tokens.size();
+  const auto& other = driver.run(make_request(random_tokens(2, 40), 20));
+  check_output(other, expected_output(random_tokens(2, 40), make_request({}, 20), 1024));
+  WL_CHECK(!driver.core.has_work());
+  WL_CHECK_EQ(driver.told(paused).tokens.size(), num_tokens);
+  driver.resume(paused);
+  driver.resume(paused);
+  driver.resume(12345);
+  driver.run_until_idle();
+  const auto& told = driver.told(paused);
+  check_output(told, expected_output(random_tokens(1, 40), make_request({}, 20), 1024));
+  WL_CHECK_EQ(told.num_admissions, 1);
+  WL_CHECK_EQ(told.preempted_tokens, 0);
+}
+
+WL_TEST(
+    "scheduler: a paused request gives its blocks to those who need them, and is computed again") {
+  ToyEngineOptions options;
+  options.num_blocks = 8;
+  CoreDriver driver(options);
+  const RequestId paused = driver.submit(make_request(random_tokens(1, 80), 8));
+  driver.step();
+  driver.pause(paused);
+  const auto& other = driver.run(make_request(random_tokens(2, 100), 8));
+  check_output(other, expected_output(random_tokens(2, 100), make_request({}, 8), 128));
+  driver.resume(paused);
+  driver.run_until_idle();
+  check_output(driver.told(paused),
+               expected_output(random_tokens(1, 80), make_request({}, 8), 128));
+  WL_CHECK(driver.told(paused).preempted_tokens > 0);
+}
+
+WL_TEST(
+    "scheduler: a request that is paused while it waits, or aborted while it is paused, ends "
+    "once") {
+  ToyEngineOptions options;
+  options.config.max_running = 1;
+  CoreDriver driver(options);
+  const RequestId running = driver.submit(make_request(random_tokens(1, 10), 5));
+  const RequestId waiting = driver.submit(make_request(random_tokens(2, 10), 5));
+  driver.pause(waiting);
+  driver.run_until_idle();
+  WL_CHECK(driver.told(running).finish == FinishReason::kLength);
+  WL_CHECK_EQ(driver.told(waiting).num_events, 0);
+  driver.abort(waiting);
+  driver.run_until_idle();
+  WL_CHECK(driver.told(waiting).finish == FinishReason::kAborted);
+  WL_CHECK_EQ(driver.core.stats().num_free_blocks, 64);
+}
+
 WL_TEST("engine: logits that are not finite fail their request, its blocks are not reused") {
   CoreDriver driver;
   const Tokens poisoned = random_tokens(1, 40) + Tokens{kToyPoison} + random_tokens(2, 40);

@@ -166,6 +166,8 @@ function makeEngine(): NativeEngine {
     },
     release: (id) => calls.push(`release ${id}`),
     abort: (id) => calls.push(`abort ${id}`),
+    pause: (id) => calls.push(`pause ${id}`),
+    resume: (id) => calls.push(`resume ${id}`),
     stats: () => ({}) as ReturnType<NativeEngine["stats"]>,
     close: () => Promise.resolve(),
   };
@@ -308,6 +310,14 @@ test("a decoder that throws fails its own turn and no other", () => {
   expect(messages[0]?.[0]?.outcome).toMatchObject({ failure: { code: "ERR_INTERNAL" } });
   expect(messages[0]?.[1]?.events).toEqual([{ type: "text", delta: "a" }]);
   expect(calls).toEqual(["abort 1"]);
+});
+
+test("a pause and a resume reach the engine in order, behind the turn they name", () => {
+  turns.control({ type: "pause", afterTurnId: 1 });
+  turns.control({ type: "resume", afterTurnId: 1 });
+  turns.control({ type: "pause", afterTurnId: 1 });
+  void turns.run({ turnId: 1, request: makeRequest() });
+  expect(calls).toEqual(["pause 1", "resume 1", "pause 1"]);
 });
 
 test("a cancel aborts its turn; one that overtook its turn waits for it", () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { OutputFlow } from "../../../src/base/output-flow.ts";
 import type {
   EngineError,
   TurnEvent,
@@ -178,6 +179,25 @@ describe("a pool of two workers", () => {
     controller.abort();
     expect((await turn.result).finish).toBe("aborted");
     expect(idle(pool.snapshots())).toBe(true);
+  });
+
+  test("a turn whose output is not taken computes nothing until it is", async () => {
+    const controller = new AbortController();
+    const flow = new OutputFlow();
+    let numEvents = 0;
+    const request = makeTurn({ maxOutputTokens: ENDLESS_TOKENS });
+    const result = pool.runTurn(request, () => numEvents++, controller.signal, flow);
+    await until(() => numEvents > 0);
+    flow.pause();
+    let numBefore: number;
+    do {
+      numBefore = numEvents;
+      await pool.runTurn(makeTurn(), ignore, never);
+    } while (numEvents > numBefore);
+    flow.resume();
+    await until(() => numEvents > numBefore);
+    controller.abort();
+    expect((await result).finish).toBe("aborted");
   });
 
   test("an abort at once, before any worker heard of the turn, ends it too", async () => {

@@ -113,6 +113,29 @@ describe("back-pressure", () => {
     );
   });
 
+  test("generation pauses while a client does not read, and goes on when it does", async () => {
+    server = await startGateway({
+      limits: { softBacklogBytes: 1 << 16, hardBacklogBytes: 1 << 30 },
+    });
+    let finish: (() => void) | undefined;
+    server.session.script = (turn) => {
+      begin(turn);
+      for (let i = 0; i < 32; i++) emitDelta(turn, "x".repeat(1 << 20));
+      return new Promise((resolve) => {
+        finish = () => resolve(end(turn, []));
+      });
+    };
+    const isPaused = () => server.session.turns[0]?.context.flow?.isPaused;
+    const socket = await server.connect();
+    socket.socket.pause();
+    socket.create();
+    await expect.poll(isPaused).toBe(true);
+    socket.socket.resume();
+    await expect.poll(isPaused, { timeout: 20_000 }).toBe(false);
+    finish?.();
+    await socket.until(isTerminal);
+  });
+
   test("text that is held back counts: a client that reads nothing is cut at the hard mark", async () => {
     server = await startGateway({
       limits: { softBacklogBytes: 1 << 16, hardBacklogBytes: 16 << 20, closeGraceMs: 20 },
