@@ -68,7 +68,7 @@ struct Expr {
 struct Grammar {
   std::vector<ExprPtr> rules;  // null: declared and never defined
   int32_t root = 0;
-  std::map<int32_t, std::string> rule_names;  // what messages call the rules that a user named
+  std::map<int32_t, std::string> rule_names = {};  // what messages call those that a user named
 };
 
 ExprPtr literal(std::string bytes);

@@ -72,12 +72,26 @@ g::Grammar object() {
        g::optional(g::sequence({g::literal(", \"with\": "), number})), g::literal("}")}));
 }
 
+/// {aa:1 ab:2 ...}, each of forty members there or not: as many elements as there are members left.
+g::Grammar many_members() {
+  std::vector<g::ExprPtr> parts = {g::literal("{")};
+  for (char first = 'a'; first < 'e'; ++first) {
+    for (char second = 'a'; second < 'k'; ++second) {
+      const auto key = g::literal({first, second, ':'});
+      parts.push_back(g::optional(g::sequence({key, g::match(digits()), g::literal(" ")})));
+    }
+  }
+  parts.push_back(g::literal("}"));
+  return grammar_of(g::sequence(std::move(parts)));
+}
+
 std::vector<std::pair<const char*, g::Grammar>> grammars() {
   const auto a = g::literal("a");
   const auto maybe_a = g::optional(a);
   return {
       {"nested lists", nested_lists()},
       {"object", object()},
+      {"many members", many_members()},
       {"bounded text", grammar_of(quoted({3, 5}))},
       {"text of at least", grammar_of(quoted({4, g::UnitBounds::kUnbounded}))},
       {"ambiguous",
