@@ -27,6 +27,15 @@ function bytesIn(folder: string): string {
   return files.map((file) => readFileSync(path.join(folder, file), "latin1")).join("");
 }
 
+async function untilEnded(server: StartedServer, id: string): Promise<Answer> {
+  const show = async () => {
+    const response = await fetch(`${server.url}/v1/responses/${id}`);
+    return (await response.json()) as Answer;
+  };
+  await expect.poll(async () => (await show()).status).not.toBe("in_progress");
+  return await show();
+}
+
 async function isWritten(folder: string, id: string): Promise<void> {
   await expect.poll(() => bytesIn(folder).includes(id)).toBe(true);
 }
@@ -47,6 +56,37 @@ describe("a store folder", () => {
     const second = await post(server, { input: "Who am I?", previous_response_id: first.id });
     expect(second).toMatchObject({ previous_response_id: first.id });
     expect(bytesIn(folder)).not.toContain("rhubarb");
+  });
+
+  test("has the background responses of a server that was stopped, and their chains", async () => {
+    const folder = newFolder();
+    const args = ["--store-dir", folder];
+    let cancelled: Answer;
+    let finished: Answer;
+    {
+      await using server = await startServer(args);
+      const background = { input: "Count to a thousand.", background: true };
+      const endless = await post(server, { ...background, max_output_tokens: 4000 });
+      const cancel = `${server.url}/v1/responses/${endless.id}/cancel`;
+      cancelled = (await (await fetch(cancel, { method: "POST" })).json()) as Answer;
+      expect(cancelled.status).toBe("cancelled");
+      const short = await post(server, background);
+      const replay = await fetch(`${server.url}/v1/responses/${short.id}?stream=true`);
+      const events = [...(await replay.text()).matchAll(/^event: (\S+)$/gm)].map(
+        ([, type]) => type,
+      );
+      expect(events[0]).toBe("response.created");
+      expect(events.at(-1)).toMatch(/^response\.(completed|incomplete)$/);
+      finished = await untilEnded(server, short.id);
+      server.process.child.kill("SIGTERM");
+      expect((await server.process.result()).exitCode).toBe(0);
+    }
+    await using server = await startServer(args);
+    for (const response of [cancelled, finished]) {
+      expect(await untilEnded(server, response.id)).toEqual(response);
+      const chained = await post(server, { input: "Go on.", previous_response_id: response.id });
+      expect(chained).toMatchObject({ previous_response_id: response.id });
+    }
   });
 
   test("that is none of ours is refused before the model is loaded", async () => {

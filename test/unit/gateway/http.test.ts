@@ -231,7 +231,7 @@ describe("routes", () => {
     ["DELETE", "/v1/responses/resp_1", "404 response_not_found", null],
     ["GET", "/v1/responses/compact", "404 response_not_found", null],
     ["GET", "/nowhere?key=sk-1", "404 null", null],
-    ["GET", "/v1/models/%ZZ", "400 null", null],
+    ["GET", "/v1/models/%ZZ", "400 invalid_value", null],
   ])("%s %s is %s", async (method, path, error, allow) => {
     server = await startGateway();
     const response = await fetch(`${server.url}${path}`, { method });
