@@ -1,7 +1,7 @@
 /**
- * `npm run bench:gateway [-- --rounds 5 --megabytes 10 --idle-sockets 5000]`: how long a huge prompt holds
- * the event loop of the gateway, what another client notices of it, and what idle sockets cost. See
- * bench/README.md.
+ * `npm run bench:gateway [-- --rounds 5 --turns 30 --megabytes 10 --idle-sockets 5000]`: how long a huge
+ * prompt holds the event loop of the gateway, what another client notices of it, and what idle sockets
+ * cost. See bench/README.md.
  */
 import { parseArgs } from "node:util";
 import { loadAddon } from "../../dist/native/load-addon.js";
@@ -12,15 +12,16 @@ import { BenchServer } from "./server.mjs";
 const { values: flags } = parseArgs({
   options: {
     rounds: { type: "string", default: "5" },
+    turns: { type: "string", default: "30" },
     megabytes: { type: "string", default: "10" },
     "idle-sockets": { type: "string", default: "5000" },
   },
 });
 const rounds = Number(flags.rounds);
+/** Of one lane, for a median. */
+const numTurns = Number(flags.turns);
 const numIdle = Number(flags["idle-sockets"]);
 const numBytes = Number(flags.megabytes) * 1e6;
-/** Turns of one lane for a median of its time to the first token. */
-const NUM_TURNS = 30;
 const SENTENCE = "The quick brown fox jumps over the lazy dog, and 42 other animals look on. ";
 const TARGETS = { "first-token/of-alone": 1.1 };
 
@@ -59,7 +60,7 @@ async function turnsBeside(lane, work) {
 
 async function delayRows(server, lane) {
   const alone = [];
-  for (let i = 0; i < NUM_TURNS; i++) alone.push((await lane.turn()).totalMs);
+  for (let i = 0; i < numTurns; i++) alone.push((await lane.turn()).totalMs);
   const rows = [{ id: "short-turn/alone", unit: "ms", ours: summary(alone) }];
   for (const [kind, input] of Object.entries(hugeInputs())) {
     for (const [transport, send] of Object.entries(SENDERS)) {
@@ -85,7 +86,7 @@ async function delayRows(server, lane) {
 
 async function firstTokens(lane) {
   const samples = [];
-  for (let i = 0; i < NUM_TURNS; i++) samples.push((await lane.turn()).firstTextMs);
+  for (let i = 0; i < numTurns; i++) samples.push((await lane.turn()).firstTextMs);
   return samples;
 }
 
