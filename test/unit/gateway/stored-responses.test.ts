@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { createDeferred } from "../../../src/base/deferred.ts";
 import { ApiKeys } from "../../../src/gateway/api-keys.ts";
+import type { GatewayLimits } from "../../../src/gateway/gateway-options.ts";
 import { createFixture, says } from "../session/session-fixture.ts";
 import { startGateway } from "./test-gateway.ts";
 
@@ -22,11 +23,13 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-async function start(options: { readonly keys?: string } = {}) {
+async function start(
+  options: { readonly keys?: string; readonly limits?: Partial<GatewayLimits> } = {},
+) {
   const { endpoint, session } = createFixture();
-  const { keys } = options;
+  const { keys, limits = {} } = options;
   const apiKeys = keys === undefined ? {} : { apiKeys: ApiKeys.parse(keys) };
-  const gateway = await startGateway({ realSession: session, ...apiKeys });
+  const gateway = await startGateway({ realSession: session, limits, ...apiKeys });
   closers.push(() => gateway.gateway.close());
   const call = async (method: string, path: string, key?: string) => {
     const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
@@ -283,6 +286,21 @@ describe("response.cancel on a socket", () => {
     server.endpoint.script.push(says("More."));
     socket.create({ stream_id: "side", previous_response_id: sideId });
     await socket.until(({ type }) => type === "response.completed");
+  });
+
+  test("also ends what still waits for a place", async () => {
+    const server = await start({ limits: { maxInFlight: 1 } });
+    const socket = await server.connect();
+    server.endpoint.script.push({ isEndless: true });
+    socket.create();
+    await socket.until(({ type }) => type === "response.in_progress");
+    socket.create({ stream_id: "waits" });
+    socket.send({ type: "response.cancel", stream_id: "waits" });
+    socket.send({ type: "response.cancel" });
+    const frames = await socket.until(({ type }) => type === "response.incomplete", 2);
+    const waited = frames.filter((frame) => frame.stream_id === "waits");
+    expect(types(waited)).toEqual(["response.created", "response.incomplete"]);
+    expect(waited[1]?.response).toMatchObject({ status: "cancelled", output: [] });
   });
 
   test("of nothing is an error, and the socket goes on", async () => {

@@ -4,8 +4,13 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { LmdbArchive } from "../../../../src/session/store/lmdb-archive.ts";
-import { DEFAULT_STORE_LIMITS } from "../../../../src/session/store/response-store.ts";
+import {
+  DEFAULT_STORE_LIMITS,
+  ResponseStore,
+} from "../../../../src/session/store/response-store.ts";
+import { FakeClock } from "../fake-clock.ts";
 import { createFixture, type Fixture, says, userMessage } from "../session-fixture.ts";
+import { makeStored } from "./make-stored.ts";
 
 const newFolder = () => mkdtempSync(path.join(tmpdir(), "warmloop-chain-"));
 
@@ -94,5 +99,26 @@ describe("a stored response", () => {
     const chained = await other.run({ store: true, previousResponseId: response.id });
     expect(chained.response.status).toBe("completed");
     await other.session.close();
+  });
+
+  test("is gone from a server's memory when another one has deleted it", async () => {
+    const folder = newFolder();
+    const openStore = () =>
+      new ResponseStore({
+        clock: new FakeClock(),
+        limits: DEFAULT_STORE_LIMITS,
+        archive: new LmdbArchive(folder, DEFAULT_STORE_LIMITS, () => 1_700_000_001),
+        reportError: (error) => {
+          throw error;
+        },
+      });
+    const [one, other] = [openStore(), openStore()];
+    one.put(makeStored({ id: "resp_shared" }));
+    expect(other.get("a", "resp_shared")).toBeUndefined();
+    await one.flush();
+    expect(other.get("a", "resp_shared")).toEqual(one.get("a", "resp_shared"));
+    expect(await other.delete("a", "resp_shared")).toBe(true);
+    await expect.poll(() => one.get("a", "resp_shared")).toBeUndefined();
+    await Promise.all([one.close(), other.close()]);
   });
 });
