@@ -25,7 +25,10 @@ export function addModelRoutes(app: FastifyInstance, state: ServiceState): void 
   });
 }
 
-/** The smallest entry that Codex 0.171 takes; `context_window` drives its compaction. */
+/**
+ * The smallest entry that Codex 0.171 takes, without instructions that a small context has no room
+ * for; `context_window` drives its compaction.
+ */
 function catalogEntry(session: SessionService) {
   return {
     slug: session.modelId,
@@ -45,5 +48,8 @@ function catalogEntry(session: SessionService) {
     context_window: session.contextTokens,
     experimental_supported_tools: [],
     input_modalities: ["text"],
+    include_skills_usage_instructions: false,
+    include_plugin_usage_instructions: false,
+    include_apps_usage_instructions: false,
   };
 }

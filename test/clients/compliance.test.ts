@@ -6,22 +6,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { type StartedServer, startServer } from "../e2e/cli-process.ts";
+import { CheckedClient, type Fields } from "./checked-client.ts";
 import { type CheckedStream, checkStream, isTerminal } from "./checked-stream.ts";
-import {
-  errorBodySchema,
-  errorFrameSchema,
-  type Item,
-  type Response,
-  responseSchema,
-} from "./response-schemas.ts";
+import { errorBodySchema, errorFrameSchema, type Item, type Response } from "./response-schemas.ts";
 
 let server: StartedServer;
+let client: CheckedClient;
 beforeAll(async () => {
   server = await startServer();
+  client = new CheckedClient(server);
 });
 afterAll(() => server?.[Symbol.asyncDispose]());
-
-type Fields = Readonly<Record<string, unknown>>;
 
 const WEATHER = {
   type: "function",
@@ -35,37 +30,6 @@ const WEATHER = {
   },
 };
 const FORCED = { tools: [WEATHER], tool_choice: "required", parallel_tool_calls: false };
-
-function requestOf(fields: Fields): Fields {
-  return { model: server.modelId, temperature: 0, max_output_tokens: 64, ...fields };
-}
-
-function post(fields: Fields): Promise<globalThis.Response> {
-  return fetch(`${server.url}/v1/responses`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(requestOf(fields)),
-  });
-}
-
-async function create(fields: Fields): Promise<Response> {
-  const reply = await post(fields);
-  expect(reply.status).toBe(200);
-  return responseSchema.parse(await reply.json());
-}
-
-async function stream(fields: Fields): Promise<CheckedStream> {
-  const reply = await post({ ...fields, stream: true });
-  expect(reply.headers.get("content-type")).toMatch(/^text\/event-stream/);
-  const blocks = (await reply.text()).trimEnd().split("\n\n");
-  const events = blocks.map((block) => {
-    const [, type, data = ""] = /^event: (.*)\ndata: (.*)$/.exec(block) ?? [];
-    const event: Fields = JSON.parse(data);
-    expect(event.type).toBe(type);
-    return event;
-  });
-  return checkStream(events);
-}
 
 function textOf({ output }: Response): string {
   return output
@@ -106,7 +70,7 @@ const CALL_EVENTS = new RegExp(
 
 describe("HTTP", () => {
   test("basic text response", async () => {
-    const response = await create({ input: "What is the capital of France?" });
+    const response = await client.create({ input: "What is the capital of France?" });
     expect(response).toMatchObject({ status: "completed", error: null, model: server.modelId });
     expect(textOf(response)).toBe("The capital of France is Paris.");
     expect(response.completed_at).toBeGreaterThanOrEqual(response.created_at);
@@ -114,7 +78,7 @@ describe("HTTP", () => {
   });
 
   test("streaming response", async () => {
-    const checked = await stream({ input: "What is the capital of France?" });
+    const checked = await client.stream({ input: "What is the capital of France?" });
     expect(typesOf(checked).join(" ")).toMatch(TEXT_EVENTS);
     expect(textOf(checked.response)).toBe("The capital of France is Paris.");
   });
@@ -123,8 +87,8 @@ describe("HTTP", () => {
     const instructions = "Answer in one short sentence.";
     const user = { type: "message", role: "user", content: "What is the capital of France?" };
     const system = { type: "message", role: "system", content: instructions };
-    const asItem = await create({ input: [system, user] });
-    const asField = await create({ instructions, input: [user] });
+    const asItem = await client.create({ input: [system, user] });
+    const asField = await client.create({ instructions, input: [user] });
     expect(asItem.status).toBe("completed");
     expect(textOf(asItem)).toBe(textOf(asField));
     expect(asField.instructions).toBe(instructions);
@@ -132,17 +96,20 @@ describe("HTTP", () => {
 
   test("tool calling", async () => {
     const input = [{ role: "user", content: "How is the weather in Oslo?" }];
-    const first = await create({ ...FORCED, input });
+    const first = await client.create({ ...FORCED, input });
     const call = callOf(first);
     expect(call).toMatchObject({ status: "completed", name: "get_weather" });
     expect(JSON.parse(call.arguments)).toEqual({ city: expect.any(String) });
     const output = { type: "function_call_output", call_id: call.call_id, output: "4 C, rain" };
-    const second = await create({ tools: [WEATHER], input: [...input, ...first.output, output] });
+    const second = await client.create({
+      tools: [WEATHER],
+      input: [...input, ...first.output, output],
+    });
     expect(second.output.length).toBeGreaterThan(0);
   });
 
   test("tool calling, streamed", async () => {
-    const checked = await stream({ ...FORCED, input: "How is the weather in Oslo?" });
+    const checked = await client.stream({ ...FORCED, input: "How is the weather in Oslo?" });
     expect(typesOf(checked).join(" ")).toMatch(CALL_EVENTS);
     const added = checked.events.find(({ type }) => type === "response.output_item.added");
     expect(added?.item).toMatchObject({
@@ -156,7 +123,7 @@ describe("HTTP", () => {
   test("image input: a model that reads text only says so, and where the image is", async () => {
     const image = { type: "input_image", image_url: "data:image/png;base64,iVBORw0KGgo=" };
     const question = { type: "input_text", text: "What is this?" };
-    const reply = await post({ input: [{ role: "user", content: [question, image] }] });
+    const reply = await client.post({ input: [{ role: "user", content: [question, image] }] });
     expect(reply.status).toBe(400);
     expect(errorBodySchema.parse(await reply.json()).error).toMatchObject({
       type: "invalid_request_error",
@@ -166,7 +133,7 @@ describe("HTTP", () => {
   });
 
   test("multi-turn conversation", async () => {
-    const response = await create({
+    const response = await client.create({
       input: [
         { type: "message", role: "user", content: "What is the capital of France?" },
         { type: "message", role: "assistant", content: "The capital of France is Paris." },
@@ -185,7 +152,7 @@ describe("HTTP", () => {
       additionalProperties: false,
     };
     const format = { type: "json_schema", name: "city", schema, strict: true };
-    const response = await create({ input: "Is Paris a capital?", text: { format } });
+    const response = await client.create({ input: "Is Paris a capital?", text: { format } });
     expect(JSON.parse(textOf(response))).toEqual({
       city: expect.any(String),
       capital: expect.any(Boolean),
@@ -195,7 +162,7 @@ describe("HTTP", () => {
 
   test("reasoning: settings are repeated, reasoning items of a history are read", async () => {
     const reasoning = { type: "reasoning", summary: [], content: null, encrypted_content: "x" };
-    const response = await create({
+    const response = await client.create({
       reasoning: { effort: "low", summary: "auto" },
       include: ["reasoning.encrypted_content"],
       input: [
@@ -210,8 +177,11 @@ describe("HTTP", () => {
   });
 
   test("previous_response_id continues a stored response", async () => {
-    const first = await create({ input: "My name is Alice.", store: true });
-    const second = await create({ input: "What is my name?", previous_response_id: first.id });
+    const first = await client.create({ input: "My name is Alice.", store: true });
+    const second = await client.create({
+      input: "What is my name?",
+      previous_response_id: first.id,
+    });
     expect(second.previous_response_id).toBe(first.id);
     expect(second.usage?.input_tokens).toBeGreaterThan(first.usage?.total_tokens ?? 0);
   });
@@ -235,7 +205,7 @@ class Socket implements AsyncDisposable {
     if (this.#socket.readyState === WebSocket.CONNECTING) {
       await new Promise((resolve) => this.#socket.once("open", resolve));
     }
-    this.#socket.send(JSON.stringify({ type: "response.create", ...requestOf(fields) }));
+    this.#socket.send(JSON.stringify({ type: "response.create", ...client.requestOf(fields) }));
   }
 
   /** Frames from here on until there are `numEnds` that end a response or refuse a request. */

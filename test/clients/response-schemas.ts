@@ -19,7 +19,18 @@ const refusal = z.strictObject({ type: z.literal("refusal"), refusal: text });
 const reasoningText = z.strictObject({ type: z.literal("reasoning_text"), text });
 const summaryText = z.strictObject({ type: z.literal("summary_text"), text });
 
-const call = { status, call_id: id("call"), name: z.string(), namespace: z.string().optional() };
+const anyCall = { status, call_id: id("call") };
+const call = { ...anyCall, name: z.string(), namespace: z.string().optional() };
+const localAction = z.looseObject({
+  type: z.literal("exec"),
+  command: z.array(text),
+  env: z.record(z.string(), text),
+});
+const shellAction = z.strictObject({
+  commands: z.array(text),
+  timeout_ms: z.number().nullable(),
+  max_output_length: z.number().nullable(),
+});
 
 export const itemSchema = z.discriminatedUnion("type", [
   z.strictObject({
@@ -39,6 +50,26 @@ export const itemSchema = z.discriminatedUnion("type", [
   }),
   z.strictObject({ id: id("fc"), type: z.literal("function_call"), ...call, arguments: text }),
   z.strictObject({ id: id("ctc"), type: z.literal("custom_tool_call"), ...call, input: text }),
+  z.strictObject({
+    id: id("tsc"),
+    type: z.literal("tool_search_call"),
+    ...anyCall,
+    execution: z.literal("client"),
+    arguments: z.looseObject({}),
+  }),
+  z.strictObject({
+    id: id("lsh"),
+    type: z.literal("local_shell_call"),
+    ...anyCall,
+    action: localAction,
+  }),
+  z.strictObject({ id: id("sh"), type: z.literal("shell_call"), ...anyCall, action: shellAction }),
+  z.strictObject({
+    id: id("apc"),
+    type: z.literal("apply_patch_call"),
+    ...anyCall,
+    operation: z.looseObject({}),
+  }),
 ]);
 export type Item = z.infer<typeof itemSchema>;
 
