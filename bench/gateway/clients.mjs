@@ -1,6 +1,6 @@
 /** The clients of the benchmark: an agent's socket, senders of huge prompts, and sockets that only sit there. */
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
+import { on, once } from "node:events";
 import { connect } from "node:net";
 import { WebSocket } from "ws";
 
@@ -10,11 +10,13 @@ const EMPTY_PONG = Buffer.from([0x8a, 0x80, 0, 0, 0, 0]);
 /** One lane that asks for short turns. */
 export class ActiveLane {
   #socket;
+  #frames;
   #ask;
 
   static async open({ url, modelId }) {
     const lane = new ActiveLane();
     lane.#socket = new WebSocket(`${url.replace("http", "ws")}/v1/responses`);
+    lane.#frames = framesOf(lane.#socket);
     lane.#ask = JSON.stringify({
       type: "response.create",
       model: modelId,
@@ -33,19 +35,30 @@ export class ActiveLane {
     let firstTextMs;
     this.#socket.send(this.#ask);
     for (;;) {
-      const [data] = await once(this.#socket, "message");
-      const { type } = JSON.parse(data);
+      const frame = await this.#frames.next();
+      const { type } = frame;
       if (type === "response.output_text.delta") firstTextMs ??= performance.now() - start;
       if (type === "response.incomplete" || type === "response.completed") {
         return { firstTextMs, totalMs: performance.now() - start };
       }
-      if (type === "error" || type === "response.failed") throw new Error(String(data));
+      if (type === "error" || type === "response.failed") throw new Error(JSON.stringify(frame));
     }
   }
 
   close() {
     this.#socket.terminate();
   }
+}
+
+/** The frames of a socket, none lost between two calls of `next`. */
+function framesOf(socket) {
+  const messages = on(socket, "message");
+  return {
+    async next() {
+      const { value } = await messages.next();
+      return JSON.parse(value[0]);
+    },
+  };
 }
 
 /** Sends a body and waits for its refusal: it is far longer than the context. */
@@ -58,11 +71,11 @@ export async function sendOverHttp({ url }, body) {
 
 export async function sendOverWebSocket({ url }, body) {
   const socket = new WebSocket(`${url.replace("http", "ws")}/v1/responses`);
+  const frames = framesOf(socket);
   await once(socket, "open");
   socket.send(body);
   for (;;) {
-    const [data] = await once(socket, "message");
-    const { type, response, error } = JSON.parse(data);
+    const { type, response, error } = await frames.next();
     if (type === "error") throw new Error(error.message);
     if (type !== "response.failed") continue;
     if (response.error.code !== "context_length_exceeded") throw new Error(response.error.message);
