@@ -158,7 +158,9 @@ test("errors arrive as the SDK's own classes, with code and param", async () => 
     code: "invalid_value",
     param: "temperature",
   });
-  await expect(ask({ background: true })).rejects.toMatchObject({ code: "unsupported_parameter" });
+  await expect(ask({ conversation: "conv_1" })).rejects.toMatchObject({
+    code: "unsupported_parameter",
+  });
   await expect(ask({ previous_response_id: "resp_none" })).rejects.toMatchObject({
     code: "previous_response_not_found",
   });
