@@ -223,7 +223,7 @@ bool Scheduler::make_room(const Request& request, int num_tokens) {
 
 bool Scheduler::shares_prefix_being_computed(const Request& request) const {
   const kv::SequenceBlocks& blocks = request.sequence->blocks;
-  if (!blocks.is_empty()) return false;
+  if (!blocks.is_empty() || request.wants_prompt_logprobs()) return false;
   const size_t num_shared_blocks =
       static_cast<size_t>((kSharedPrefixTokens + kv_.block_size() - 1) / kv_.block_size());
   const size_t num_hittable =

@@ -18,6 +18,15 @@ import type { ParsedEvent } from "./parsed-event.ts";
 import { StopMatcher } from "./stop-matcher.ts";
 import type { TokenTexts } from "./token-texts.ts";
 
+type OtherEvent = Exclude<OutputEvent, { readonly type: "text" }>;
+
+/** It grows as long as it is the last one: a whole prompt comes at once. */
+interface TextEvent {
+  readonly type: "text";
+  delta: string;
+  logprobs?: TokenLogprob[];
+}
+
 export interface StreamOutputDecoderOptions extends OutputDecoderOptions {
   /** The tokenizer puts a space in front of text: one at the start of the output is not part of it. */
   readonly stripLeadingSpace: boolean;
@@ -34,7 +43,7 @@ export class StreamOutputDecoder implements OutputDecoder {
   /** Once tokens came with scores. */
   #trace: LogprobTrace | undefined;
   #stripSpace: boolean;
-  #events: OutputEvent[] = [];
+  #events: (OtherEvent | TextEvent)[] = [];
   #numTokens = 0;
   #numReasoningTokens = 0;
 
@@ -152,7 +161,7 @@ export class StreamOutputDecoder implements OutputDecoder {
   }
 
   /** Joins a delta to the last event where that is a delta of the same kind. */
-  #addOther(event: Exclude<OutputEvent, { readonly type: "text" }>): void {
+  #addOther(event: OtherEvent): void {
     const last = this.#events.at(-1);
     if (last && "delta" in last && "delta" in event && last.type === event.type) {
       this.#events[this.#events.length - 1] = { ...last, delta: last.delta + event.delta };
@@ -169,12 +178,14 @@ export class StreamOutputDecoder implements OutputDecoder {
   /** Joins the text to the last event where that is one too. */
   #addText(delta: string, added: readonly TokenLogprob[] | undefined): void {
     const last = this.#events.at(-1);
-    const joins = last?.type === "text";
-    const logprobs = joins && last.logprobs && added ? [...last.logprobs, ...added] : added;
-    const text = joins ? last.delta + delta : delta;
-    const event: OutputEvent = { type: "text", delta: text, ...(logprobs && { logprobs }) };
-    if (joins) this.#events[this.#events.length - 1] = event;
-    else this.#events.push(event);
+    if (last?.type !== "text") {
+      this.#events.push({ type: "text", delta, ...(added && { logprobs: [...added] }) });
+      return;
+    }
+    last.delta += delta;
+    if (added === undefined) return;
+    last.logprobs ??= [];
+    last.logprobs.push(...added);
   }
 
   #takeEvents(): readonly OutputEvent[] {
