@@ -12,9 +12,8 @@ import type {
   ResponseObject,
   ResponsesRequest,
 } from "../protocol/responses-types.ts";
-import type { ConnectionState, SessionService } from "../session/session-types.ts";
+import type { ConnectionState, SessionService, TurnContext } from "../session/session-types.ts";
 import { invalidKey } from "./access.ts";
-import { Backlog, DeltaMerger } from "./backlog.ts";
 import type { Caller } from "./caller.ts";
 import {
   type CancelFrame,
@@ -23,7 +22,7 @@ import {
   type RequestOrRefusal,
   steerRefusal,
 } from "./client-frame.ts";
-import { errorFrame, toApiError } from "./error-reply.ts";
+import { toApiError } from "./error-reply.ts";
 import { FrameIntake, type ReceivedFrame } from "./frame-intake.ts";
 import type { GatewayLimits } from "./gateway-options.ts";
 import { watchPeer } from "./heartbeat.ts";
@@ -33,6 +32,7 @@ import { requireModel } from "./model-lookup.ts";
 import type { RequestParser } from "./request-parser.ts";
 import type { ServiceState } from "./service-state.ts";
 import { type Cancellable, SocketRuns } from "./socket-runs.ts";
+import { SocketWriter } from "./socket-writer.ts";
 
 export const CLOSE_NORMAL = 1000;
 export const CLOSE_GOING_AWAY = 1001;
@@ -65,12 +65,10 @@ export class WebSocketConnection {
   readonly #lanes: LaneQueue<QueuedRequest>;
   readonly #namedLanes = new Set<string>();
   readonly #runs = new SocketRuns();
-  readonly #mergers = new Set<DeltaMerger>();
-  readonly #backlog: Backlog;
+  readonly #writer: SocketWriter;
   readonly #ageTimer: NodeJS.Timeout;
   #isQueueFull = false;
   #isTooOld = false;
-  #isCorked = false;
 
   constructor(options: WebSocketConnectionOptions) {
     this.#options = options;
@@ -90,9 +88,8 @@ export class WebSocketConnection {
       onError: (error, received) => this.#refuseFrame(error, received),
       onIdle: () => this.#fitReading(),
     });
-    this.#backlog = new Backlog({
-      limits,
-      bufferedBytes: () => socket.bufferedAmount + this.#heldBytes,
+    this.#writer = new SocketWriter({
+      ...{ socket, transport, limits },
       onOverflow: () => this.#cutOff(CLOSE_TRY_AGAIN_LATER, "the client reads too slowly"),
     });
     this.#ageTimer = setTimeout(() => this.#reachAgeLimit(), limits.maxConnectionAgeMs).unref();
@@ -101,13 +98,11 @@ export class WebSocketConnection {
     const forgetCaller = options.caller.onRevoked(() =>
       this.closeWhenIdle(CLOSE_POLICY, "the API key was revoked"),
     );
-    transport.on("drain", () => this.#onDrain());
     socket.on("message", (data: RawData, isBinary) => {
       // The binary type of ws is its default, one Buffer a message.
       this.#intake.push({ payload: data as Buffer, isBinary, receivedMs: performance.now() });
       this.#fitReading();
     });
-    socket.on("ping", () => this.#backlog.check()); // its answer was queued
     socket.on("error", (error) => this.#onError(error));
     options.logger.debug({ tenant: options.caller.tenant }, "websocket opened");
     socket.on("close", (code) => {
@@ -140,7 +135,7 @@ export class WebSocketConnection {
     const apiError = toApiError(error, this.#options.logger);
     if (isBinary && apiError.body.code === "invalid_json") {
       this.#options.socket.close(CLOSE_UNSUPPORTED_DATA, "binary frames must hold JSON");
-    } else this.#sendError(apiError);
+    } else this.#writer.sendError(apiError);
   }
 
   #accept(frame: ClientFrame, { payload, receivedMs }: ReceivedFrame): void {
@@ -148,19 +143,19 @@ export class WebSocketConnection {
     if (socket.readyState !== socket.OPEN) return;
     const { streamId } = frame;
     if (frame.type === "response.steer") {
-      this.#send(steerRefusal(frame));
+      this.#writer.send(steerRefusal(frame));
     } else if (frame.type === "response.cancel") {
       this.#cancel(frame);
     } else if (this.#isTooOld) {
-      this.#sendError(this.#ageError(), streamId);
+      this.#writer.sendError(this.#ageError(), streamId);
       this.closeWhenIdle(CLOSE_NORMAL, "connection age limit");
     } else if (!this.#admitLane(streamId)) {
       const { maxNamedLanes } = this.#options.limits;
       const message = `This connection has its ${maxNamedLanes} lanes; open another one.`;
       const code = "websocket_stream_limit_reached";
-      this.#sendError(invalidRequest(code, message, "stream_id"), streamId);
+      this.#writer.sendError(invalidRequest(code, message, "stream_id"), streamId);
     } else if (!this.#enqueue(frame, payload.byteLength, receivedMs)) {
-      this.#sendError(rateLimited("Too many requests wait on this connection"), streamId);
+      this.#writer.sendError(rateLimited("Too many requests wait on this connection"), streamId);
       this.#isQueueFull = true;
       this.#fitReading();
     }
@@ -179,7 +174,10 @@ export class WebSocketConnection {
     if (meant) meant.cancellation.abort();
     else {
       const message = "No response that runs or waits here is meant.";
-      this.#sendError(invalidRequest("response_not_active", message, "response_id"), streamId);
+      this.#writer.sendError(
+        invalidRequest("response_not_active", message, "response_id"),
+        streamId,
+      );
     }
   }
 
@@ -191,86 +189,63 @@ export class WebSocketConnection {
   }
 
   async #run(queued: QueuedRequest): Promise<void> {
-    const { state, caller, socket, logger } = this.#options;
-    const { streamId, receivedBytes, receivedMs } = queued;
+    const { state, logger } = this.#options;
+    const { streamId } = queued;
     const run = this.#runs.start(queued);
-    const { controller } = run;
-    const merger = new DeltaMerger(
-      () => this.#backlog.isCongested,
-      (event) => this.#send(streamId === undefined ? event : { ...event, stream_id: streamId }),
-    );
-    state.add(controller);
-    this.#mergers.add(merger);
-    let release = ignore;
+    const events = this.#writer.openEvents(streamId);
+    state.add(run.controller);
+    const emit = (event: ResponseEvent) => {
+      run.observe(event);
+      events.push(event);
+    };
     try {
-      const session = state.requireSession();
-      if (caller.isRevoked) throw invalidKey("The API key was revoked");
-      release = caller.admit();
-      const request = acceptedRequest(queued.request);
-      requireModel(session, caller, request.model);
-      const context = {
-        tenant: caller.tenant,
-        onPrefill: (uncachedTokens: number) => caller.chargeTokens(uncachedTokens),
-        transport: "ws" as const,
-        flow: this.#backlog.flow,
-        connection: this.#connection,
-        ...(streamId === undefined ? {} : { streamId }),
-        receivedBytes,
-        receivedMs,
-        cancellation: queued.cancellation.signal,
-      };
-      const emit = (event: ResponseEvent) => {
-        run.observe(event);
-        merger.push(event);
-        this.#backlog.check();
-      };
-      const response = await session.createResponse(request, context, emit, controller.signal);
-      const interruption = interruptionEvent(response, merger.nextSequenceNumber);
-      if (interruption !== undefined) merger.push(interruption);
-      logTurn(logger, request, response, queued);
+      const response = await this.#answer(queued, emit, run.controller.signal);
+      const interruption = interruptionEvent(response, events.nextSequenceNumber);
+      if (interruption !== undefined) events.push(interruption);
     } catch (error) {
-      if (socket.readyState === socket.OPEN) this.#sendError(toApiError(error, logger), streamId);
+      if (this.#writer.isOpen) this.#writer.sendError(toApiError(error, logger), streamId);
     } finally {
-      release();
-      state.remove(controller);
+      state.remove(run.controller);
       this.#runs.end(run);
-      this.#mergers.delete(merger);
+      events.end();
     }
   }
 
-  #sendError(error: ApiError, streamId?: string): void {
-    this.#send(errorFrame(error, streamId));
+  /** @throws {ApiError} before the first event */
+  async #answer(
+    queued: QueuedRequest,
+    emit: (event: ResponseEvent) => void,
+    signal: AbortSignal,
+  ): Promise<ResponseObject> {
+    const { state, caller, logger } = this.#options;
+    const session = state.requireSession();
+    if (caller.isRevoked) throw invalidKey("The API key was revoked");
+    const release = caller.admit();
+    try {
+      const request = acceptedRequest(queued.request);
+      requireModel(session, caller, request.model);
+      const context = this.#contextOf(queued);
+      const response = await session.createResponse(request, context, emit, signal);
+      logTurn(logger, request, response, queued);
+      return response;
+    } finally {
+      release();
+    }
   }
 
-  #send(frame: object): void {
-    const { socket } = this.#options;
-    if (socket.readyState !== socket.OPEN) return;
-    this.#cork();
-    socket.send(JSON.stringify(frame));
-    this.#backlog.check();
-  }
-
-  /** Frames of one tick leave in one packet. */
-  #cork(): void {
-    if (this.#isCorked) return;
-    const { transport } = this.#options;
-    this.#isCorked = true;
-    transport.cork();
-    process.nextTick(() => {
-      this.#isCorked = false;
-      transport.uncork();
-    });
-  }
-
-  get #heldBytes(): number {
-    let bytes = 0;
-    for (const merger of this.#mergers) bytes += merger.heldBytes;
-    return bytes;
-  }
-
-  #onDrain(): void {
-    this.#backlog.reset();
-    for (const merger of this.#mergers) merger.flush();
+  #contextOf({ streamId, receivedBytes, receivedMs, cancellation }: QueuedRequest): TurnContext {
+    const { caller } = this.#options;
+    return {
+      tenant: caller.tenant,
+      onPrefill: (uncachedTokens) => caller.chargeTokens(uncachedTokens),
+      transport: "ws",
+      flow: this.#writer.flow,
+      connection: this.#connection,
+      ...(streamId !== undefined && { streamId }),
+      receivedBytes,
+      receivedMs,
+      cancellation: cancellation.signal,
+    };
   }
 
   /** `ws` has refused a frame and sent its close frame: nothing is read from this socket any more. */
@@ -313,7 +288,7 @@ export class WebSocketConnection {
 
   #onClose(): void {
     clearTimeout(this.#ageTimer);
-    this.#backlog.reset();
+    this.#writer.close();
     this.#cancelAll();
     this.#lanes.whenIdle(() => this.#connection.close());
   }
@@ -323,10 +298,6 @@ export class WebSocketConnection {
 function acceptedRequest(request: RequestOrRefusal): ResponsesRequest {
   if ("refusal" in request) throw ApiError.of(request.refusal);
   return request.accepted;
-}
-
-function ignore(): void {
-  // Nothing was admitted.
 }
 
 /** Enough to see a chain: warmup, continuation or full history, and what it cost the wire. */

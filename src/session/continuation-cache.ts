@@ -6,7 +6,7 @@ import { LRUCache } from "lru-cache";
 import type { ContextItem } from "../protocol/responses-types.ts";
 import { type LaneState, laneStateBytes } from "./lane-state.ts";
 import { itemsById } from "./resolve-references.ts";
-import type { ConnectionState } from "./session-types.ts";
+import type { ConnectionState, TurnContext } from "./session-types.ts";
 
 const MAX_PER_LANE = 8;
 const MAX_PER_CONNECTION = 64;
@@ -62,4 +62,10 @@ export class ContinuationCache implements ConnectionState {
     this.#states.clear();
     this.#onClose();
   }
+}
+
+/** The cache of a turn's socket; undefined on HTTP. */
+export function cacheOf({ connection }: TurnContext): ContinuationCache | undefined {
+  if (connection === undefined || connection instanceof ContinuationCache) return connection;
+  throw new TypeError("the connection was not opened by this session service");
 }

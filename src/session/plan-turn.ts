@@ -1,0 +1,141 @@
+/**
+ * From a validated request to a turn that can run: finds the parent, gathers the effective context and
+ * the tools that hold in it, and builds the prompt. Everything that is refused here is refused before
+ * `response.created`.
+ */
+import { randomId } from "../base/random-id.ts";
+import { invalidRequest } from "../protocol/api-error.ts";
+import { checkToolChoice } from "../protocol/parse-tool-choice.ts";
+import type { ContextItem, InputItem, ResponsesRequest } from "../protocol/responses-types.ts";
+import { configuredRequest } from "./configured-request.ts";
+import { extendContext, openReasoning } from "./context-items.ts";
+import { cacheOf } from "./continuation-cache.ts";
+import { type ChainState, isLane, type LaneState, type PromptHead } from "./lane-state.ts";
+import { PromptBuilder, type RemoteComposer } from "./prompt-builder.ts";
+import { itemsById, resolveReferences } from "./resolve-references.ts";
+import type { BuildPrompt } from "./run-compaction.ts";
+import { checkLogitBias } from "./sampling.ts";
+import type { TurnContext } from "./session-types.ts";
+import type { ResponseStore } from "./store/response-store.ts";
+import { type ToolSet, toolSetOf } from "./tool-set.ts";
+import { fitContext } from "./truncate-context.ts";
+import type { Turn, TurnDependencies } from "./turn.ts";
+
+export interface PlannedTurn {
+  readonly turn: Turn;
+  readonly dependencies: TurnDependencies;
+  /** Builds the prompt of another context under the same head. */
+  readonly build: BuildPrompt;
+}
+
+export class TurnPlanner {
+  readonly #dependencies: TurnDependencies;
+  readonly #store: ResponseStore;
+  readonly #prompts: PromptBuilder | undefined;
+
+  /** `composer`: for large prompts; without one they are composed on this thread. */
+  constructor(
+    dependencies: TurnDependencies,
+    store: ResponseStore,
+    composer: RemoteComposer | undefined,
+  ) {
+    const { textModel, template } = dependencies;
+    this.#dependencies = dependencies;
+    this.#store = store;
+    this.#prompts = template && new PromptBuilder(textModel, template, composer);
+  }
+
+  /** @throws {ApiError} previous_response_not_found, invalid_value, unsupported_parameter */
+  async plan(received: ResponsesRequest, context: TurnContext): Promise<PlannedTurn> {
+    const { endpoint } = this.#dependencies;
+    const prompts = this.#requirePrompts();
+    checkLogitBias(received, endpoint.info.vocab);
+    const chain = this.#resolveParent(received, context);
+    const parent = chain && isLane(chain) ? chain : undefined;
+    const request = configuredRequest(received, chain?.items ?? []);
+    const allItems = this.#contextOf(request.input, context, chain);
+    const tools = toolSetOf(request.callableTools, allItems);
+    checkToolChoice(request.toolChoice, tools.callable);
+    const head = this.#headOf(request, tools, chain);
+    const build = buildUnder(prompts, head, request, context, parent);
+    const { items, prompt } = await fitContext(request, allItems, endpoint.info.context, build);
+    const turn: Turn = {
+      responseId: randomId("resp"),
+      request: { ...request, callableTools: tools.callable },
+      context,
+      head,
+      items,
+      prompt,
+      parent,
+      continuesText: false,
+      logprobScope: "text",
+      isContinuable: context.connection !== undefined || request.store,
+    };
+    return { turn, dependencies: this.#dependencies, build };
+  }
+
+  #requirePrompts(): PromptBuilder {
+    if (this.#prompts) return this.#prompts;
+    const { modelId } = this.#dependencies;
+    const message = `the model "${modelId}" has no chat template: only /v1/completions works`;
+    throw invalidRequest("unsupported_parameter", message, "model");
+  }
+
+  /** The date of a chain is that of its first turn: another one would change the head. */
+  #headOf(
+    { instructions, reasoningEffort }: ResponsesRequest,
+    tools: ToolSet,
+    chain: ChainState | undefined,
+  ): PromptHead {
+    const { clock } = this.#dependencies;
+    const date = chain?.head.date ?? new Date(clock.unixSeconds() * 1000);
+    return { instructions, tools: tools.head, date, reasoningEffort };
+  }
+
+  #contextOf(
+    input: readonly InputItem[],
+    context: TurnContext,
+    chain: ChainState | undefined,
+  ): readonly ContextItem[] {
+    const { sealedReasoning } = this.#dependencies;
+    const known = this.#resolveItems(input, context, chain);
+    const opened = openReasoning(known, (blob) => sealedReasoning.open(context.tenant, blob));
+    return extendContext(chain?.items ?? [], opened);
+  }
+
+  #resolveParent(request: ResponsesRequest, context: TurnContext): ChainState | undefined {
+    const id = request.previousResponseId;
+    if (id === null) return undefined;
+    const parent = cacheOf(context)?.get(id) ?? this.#store.chain(context.tenant, id);
+    if (parent) return parent;
+    throw invalidRequest(
+      "previous_response_not_found",
+      `Previous response with id '${id}' not found.`,
+      "previous_response_id",
+    );
+  }
+
+  /** References to items of this conversation, of the socket's others and of stored responses. */
+  #resolveItems(input: readonly InputItem[], context: TurnContext, chain: ChainState | undefined) {
+    return resolveReferences(
+      input,
+      (ids) =>
+        new Map([
+          ...this.#store.findItems(context.tenant, ids),
+          ...(cacheOf(context)?.findItems(ids) ?? []),
+          ...itemsById([chain?.items ?? []], ids),
+        ]),
+    );
+  }
+}
+
+function buildUnder(
+  prompts: PromptBuilder,
+  head: PromptHead,
+  { generate }: ResponsesRequest,
+  { tenant, receivedBytes }: TurnContext,
+  parent: LaneState | undefined,
+): BuildPrompt {
+  return (items) =>
+    prompts.build({ tenant, head, items, parent, addGenerationPrompt: generate, receivedBytes });
+}
