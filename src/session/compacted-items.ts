@@ -56,10 +56,17 @@ export function compactedItems(
 ): readonly ContextItem[] {
   const stays = new Set<ContextItem>([...headItems(past), ...kept]);
   return [
-    ...past.filter((item) => stays.has(item) || isSetting(item)),
+    ...past.map(keepFoundTools).filter((item) => stays.has(item) || isSetting(item)),
     { ...summaryMessage(summary.text), id: summary.id },
     ...current,
   ];
+}
+
+/** The call that found them goes with the past; what was found can still be called. */
+function keepFoundTools(item: ContextItem): ContextItem {
+  if (item.type !== "tool_search_output") return item;
+  const tools = item.tools.map(({ isDeferred: _, ...tool }) => tool);
+  return { type: "additional_tools", tools };
 }
 
 function isSetting({ type }: ContextItem): boolean {

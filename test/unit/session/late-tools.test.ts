@@ -199,3 +199,25 @@ describe("tools to search for", () => {
     });
   });
 });
+
+describe("a compaction", () => {
+  it("keeps what can be called, found tools too, without the search that found them", async () => {
+    const fixture = createFixture();
+    const socket = fixture.connect();
+    const tools = [{ type: "tool_search", execution: "client" }, fn("ls")];
+    const search = { type: "tool_search_call", call_id: "call_1", arguments: { query: "cat" } };
+    const found = [fn("cat", { defer_loading: true })];
+    const output = { type: "tool_search_output", call_id: "call_1", tools: found };
+    fixture.endpoint.script.push(says("Yes."), says("They searched."), says("No."));
+    const first = await socket.run(requestOf({ tools, input: [user("go"), search, output] }));
+    const trigger = [{ type: "compaction_trigger" }];
+    const chained = { tools, previous_response_id: first.response.id, input: trigger };
+    const { response } = await socket.run(requestOf(chained));
+    const next = { tools, previous_response_id: response.id, input: [user("on")] };
+    await socket.run(requestOf(next));
+    const { names, prompt } = lastRequest(fixture);
+    expect(names).toEqual(["tool_search", "ls", "cat"]);
+    expect(prompt).toContain("They searched.");
+    expect(prompt).not.toContain("call_1");
+  });
+});
