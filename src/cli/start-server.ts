@@ -88,8 +88,18 @@ function gatewayOptions(
   logger: Logger,
 ): Parameters<typeof createGateway>[0] {
   const { host, port, corsOrigins, apiKeysFile, isWebSocketEnabled, maxConnections } = server;
+  const { sendsDone } = server;
   const limits = { maxConnections };
-  const options = { host, port, corsOrigins, isWebSocketEnabled, limits, metrics, logger };
+  const options = {
+    host,
+    port,
+    corsOrigins,
+    isWebSocketEnabled,
+    sendsDone,
+    limits,
+    metrics,
+    logger,
+  };
   if (apiKeysFile === undefined) return options;
   const apiKeys = openApiKeys(apiKeysFile);
   reloadOnHangup(apiKeys, apiKeysFile, logger);

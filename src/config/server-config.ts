@@ -46,6 +46,14 @@ export const SERVER_OPTIONS = {
     default: 256,
     parse: integer(1, 1_000_000),
   }),
+  sendsDone: option<boolean>({
+    flag: "sse-done",
+    placeholder: "on|off",
+    meaning: "end the events of a response with data: [DONE], as the Open Responses profile has it",
+    defaultText: "off",
+    default: false,
+    parse: onOff,
+  }),
   reasoning: option<"raw" | "summary">({
     flag: "reasoning",
     placeholder: "raw|summary",

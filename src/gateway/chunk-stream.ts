@@ -11,7 +11,7 @@ import {
   type HttpExchange,
   rejectsFailure,
 } from "./http-exchange.ts";
-import type { SseStream } from "./sse.ts";
+import { DONE, type SseStream } from "./sse.ts";
 
 export interface ChunkEncoder {
   /** @param choice index of the event's response */
@@ -51,7 +51,7 @@ class ChunkWriter {
     }
     const chunks = this.#encoder.encode(event, choice);
     for (const chunk of chunks) stream.send(chunk);
-    if (chunks.length > 0 && this.#encoder.isComplete) stream.sendText("[DONE]");
+    if (chunks.length > 0 && this.#encoder.isComplete) stream.sendText(DONE);
   }
 
   /** Once: nothing follows. */

@@ -15,6 +15,8 @@ export interface GatewayOptions {
   readonly corsOrigins?: readonly string[];
   /** Default: true. */
   readonly isWebSocketEnabled?: boolean;
+  /** Event streams of responses end with `[DONE]`, as those of chats do. Default: false. */
+  readonly sendsDone?: boolean;
   /** Body of `/metrics`. */
   readonly metrics: MetricsSource;
   readonly logger: Logger;

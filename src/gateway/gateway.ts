@@ -114,6 +114,7 @@ class HttpGateway implements Gateway {
       parser: this.#parser,
       limits: { ...DEFAULT_LIMITS, ...this.#options.limits },
       logger: this.#options.logger,
+      sendsDone: this.#options.sendsDone ?? false,
     };
   }
 }

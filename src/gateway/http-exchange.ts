@@ -33,6 +33,8 @@ export interface ExchangeServices {
   readonly parser: RequestParser;
   readonly limits: GatewayLimits;
   readonly logger: Logger;
+  /** Event streams of responses end with `[DONE]`. */
+  readonly sendsDone: boolean;
 }
 
 export interface HttpExchange extends ExchangeServices {
@@ -104,6 +106,8 @@ export interface EventAnswer {
   readonly commentAfterMs?: number;
   /** `index` is that of the response. */
   readonly write: (event: ResponseEvent, stream: SseStream, index: number) => void;
+  /** Data behind the last event. */
+  readonly lastData?: string;
   /** An error behind the first event; undefined: the stream just ends, and clients try again. */
   readonly writeError?: (error: ApiError, stream: SseStream) => void;
 }
@@ -115,7 +119,7 @@ export async function answerWithEvents(
   answer: EventAnswer,
 ): Promise<void> {
   const { reply, limits, logger } = exchange;
-  const { transport, commentAfterMs, write, writeError } = answer;
+  const { transport, commentAfterMs, write, lastData, writeError } = answer;
   const stream: SseStream = new SseStream(reply, {
     limits,
     heldBytes: () => mergers.reduce((sum, { heldBytes }) => sum + heldBytes, 0),
@@ -142,6 +146,7 @@ export async function answerWithEvents(
       const interruption = interruptionEvent(response, merger.nextSequenceNumber);
       if (interruption !== undefined && !reply.raw.destroyed) merger.push(interruption);
     }
+    if (lastData !== undefined) stream.sendText(lastData);
   } catch (error) {
     if (!stream.isOpen) throw error;
     // Too late for an HTTP error; a stream without a terminal event is one that clients repeat.

@@ -5,10 +5,10 @@
 import { once } from "node:events";
 import type { ResponseEvent } from "../protocol/responses-types.ts";
 import type { HttpExchange } from "./http-exchange.ts";
-import { SseStream } from "./sse.ts";
+import { DONE, SseStream } from "./sse.ts";
 
 export async function streamRecorded(
-  { reply, limits }: HttpExchange,
+  { reply, limits, sendsDone }: HttpExchange,
   events: AsyncIterable<ResponseEvent>,
 ): Promise<void> {
   const { raw } = reply;
@@ -20,6 +20,7 @@ export async function streamRecorded(
     stream.send(event, event.type);
     if (stream.isCongested) await Promise.race([once(raw, "drain"), closed]);
   }
+  if (sendsDone) stream.sendText(DONE);
   stream.end();
 }
 

@@ -17,6 +17,7 @@ import {
 } from "./http-exchange.ts";
 import { requireModel } from "./model-lookup.ts";
 import { streamRecorded } from "./recorded-stream.ts";
+import { DONE } from "./sse.ts";
 
 export function addResponsesRoute(app: FastifyInstance, services: ExchangeServices): void {
   app.post("/v1/responses", async (request, reply) => {
@@ -30,6 +31,7 @@ export function addResponsesRoute(app: FastifyInstance, services: ExchangeServic
     return answerWithEvents(exchange, [run], {
       transport: "sse",
       write: (event, stream) => stream.send(event, event.type),
+      ...(services.sendsDone && { lastData: DONE }),
     });
   });
 

@@ -14,6 +14,9 @@ const SSE_HEADERS = {
   "x-accel-buffering": "no",
 } as const;
 
+/** Data of the last event, where a stream has one that says so. */
+export const DONE = "[DONE]";
+
 export interface SseStreamOptions {
   readonly limits: GatewayLimits;
   /** Of text that waits for the client to take what was queued. */

@@ -100,6 +100,14 @@ describe("responses", () => {
     });
   });
 
+  test("a stream ends with [DONE] where that is wanted", async () => {
+    server = await startGateway({ sendsDone: true });
+    const response = await server.post("/v1/responses", { ...ask, stream: true });
+    const text = await response.text();
+    expect(text).toMatch(/^event: response\.completed\ndata: .+\n\ndata: \[DONE\]\n\n$/m);
+    expect(text.endsWith("data: [DONE]\n\n")).toBe(true);
+  });
+
   test("input tokens are counted without a response", async () => {
     server = await startGateway();
     const input = [
