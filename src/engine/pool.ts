@@ -29,6 +29,8 @@ import { PoolTurn } from "./pool-turn.ts";
 import { PoolWorker } from "./pool-worker.ts";
 import { QueuePace } from "./queue-pace.ts";
 
+/** A worker's garbage is small and dies at once: the room that V8 would give it is memory for nothing. */
+const YOUNG_GENERATION_MIB = 4;
 /** Workers run compiled code, also when the pool itself runs from `src/`. */
 const WORKER_FILE = path.join(import.meta.dirname, "../../dist/engine/engine-worker.js");
 
@@ -72,6 +74,7 @@ export class EnginePool implements EngineEndpoint {
       atomics: "disabled",
       concurrentTasksPerWorker: options.engine.maxRunning,
       recordTiming: false,
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB },
       loadBalancer: (task, workers) => {
         const wanted: unknown = Reflect.get(task, Piscina.queueOptionsSymbol);
         return workers.find(({ id, destroyed }) => id === wanted && !destroyed) ?? null;
