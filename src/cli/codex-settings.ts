@@ -55,11 +55,15 @@ supports_websockets = ${usesWebSocket}
 `;
 }
 
+/** The header of curl that a server with keys asks for. */
+export function curlAuth(needsKey: boolean): string {
+  return needsKey ? ` -H "authorization: Bearer $${CODEX_KEY_VARIABLE}"` : "";
+}
+
 /** Commands and settings for a reader, indented by `indent`. */
 export function codexSteps(facts: CodexFacts, needsKey: boolean, indent: string): string {
-  const auth = needsKey ? ` -H "authorization: Bearer $${CODEX_KEY_VARIABLE}"` : "";
   const config = codexConfig(facts, `/ABSOLUTE/PATH/OF/CODEX_HOME/${CODEX_CATALOG}`);
-  const text = `curl ${facts.url}/v1/models${auth} > $CODEX_HOME/${CODEX_CATALOG}
+  const text = `curl ${facts.url}/v1/models${curlAuth(needsKey)} > $CODEX_HOME/${CODEX_CATALOG}
 ${CODEX_KEY_VARIABLE}=${needsKey ? "..." : "none"} codex            # with this $CODEX_HOME/config.toml:
 
 ${config}`;

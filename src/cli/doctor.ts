@@ -5,7 +5,7 @@
 import { spawnSync } from "node:child_process";
 import { formatBytes } from "../base/format.ts";
 import type { Config } from "../config/load-config.ts";
-import { loadManifest } from "../models/manifest.ts";
+import { loadManifest, type Manifest } from "../models/manifest.ts";
 import { isCached } from "../models/model-cache.ts";
 import { pathOnDisk, resolveModel } from "../models/resolve-model.ts";
 import { loadAddon } from "../native/load-addon.ts";
@@ -16,7 +16,8 @@ export function runDoctor(config: Config): void {
     machine,
     model: { modelsDir },
   } = config;
-  const models = loadManifest().models;
+  const manifest = loadManifest();
+  const { models } = manifest;
   const cached = models.filter((model) => isCached(modelsDir, model)).map(({ id }) => id);
   const facts: readonly [string, string][] = [
     ["node", process.versions.node],
@@ -28,23 +29,23 @@ export function runDoctor(config: Config): void {
     ["models", `${cached.length > 0 ? cached.join(", ") : "none"} in ${modelsDir}`],
   ];
   for (const [name, value] of facts) process.stdout.write(`${`${name}:`.padEnd(10)}${value}\n`);
-  process.stdout.write(`\nCodex CLI:\n${describeCodex(config)}\n`);
+  process.stdout.write(`\nCodex CLI:\n${describeCodex(config, manifest)}\n`);
 }
 
 const INDENT = "  ";
 
-function describeCodex(config: Config): string {
+function describeCodex(config: Config, manifest: Manifest): string {
   try {
     const needsKey = config.server.apiKeysFile !== undefined;
-    return codexSteps(codexFacts(config), needsKey, INDENT);
+    return codexSteps(codexFacts(config, manifest), needsKey, INDENT);
   } catch (error) {
     return `${INDENT}no settings: ${(error as Error).message}`;
   }
 }
 
 /** What a server with these options has. A model that is not here yet counts as one of small context. */
-function codexFacts({ server, model, engine }: Config): CodexFacts {
-  const resolved = resolveModel(model.model, loadManifest());
+function codexFacts({ server, model, engine }: Config, manifest: Manifest): CodexFacts {
+  const resolved = resolveModel(model.model, manifest);
   const file = pathOnDisk(resolved, model.modelsDir);
   const modelTokens = file === undefined ? 0 : loadAddon().inspectModel(file).context;
   return {

@@ -1,5 +1,5 @@
 /** What a started server prints: the line that scripts wait for, then how to connect. */
-import { type CodexFacts, CODEX_KEY_VARIABLE, codexSteps } from "./codex-settings.ts";
+import { CODEX_KEY_VARIABLE, type CodexFacts, codexSteps, curlAuth } from "./codex-settings.ts";
 
 export interface ReadyFacts extends CodexFacts {
   readonly needsKey: boolean;
@@ -7,10 +7,9 @@ export interface ReadyFacts extends CodexFacts {
 
 export function readyMessage(facts: ReadyFacts): string {
   const { url, modelId, needsKey } = facts;
-  const auth = needsKey ? ` -H "authorization: Bearer $${CODEX_KEY_VARIABLE}"` : "";
   return `warmloop ready ${url} model=${modelId}
 
-  curl ${url}/v1/responses${auth} -H "content-type: application/json" \\
+  curl ${url}/v1/responses${curlAuth(needsKey)} -H "content-type: application/json" \\
     -d '{"model": "${modelId}", "input": "What is the capital of France?"}'
 
   openai SDK:

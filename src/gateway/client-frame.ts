@@ -1,5 +1,5 @@
 /** Frames that clients send: bytes -> a known event with its lane, its request validated. Pure. */
-import { ApiError, type ApiErrorFacts, invalidRequest } from "../protocol/api-error.ts";
+import { invalidRequest, type Outcome, refusalOf } from "../protocol/api-error.ts";
 import { quote } from "../protocol/field-reader.ts";
 import { parseJsonObject } from "../protocol/parse-json.ts";
 import { parseResponsesRequest } from "../protocol/responses-request.ts";
@@ -14,13 +14,9 @@ export interface CreateFrame {
   readonly type: "response.create";
   /** undefined is the connection's default lane. */
   readonly streamId: string | undefined;
-  readonly request: RequestOrRefusal;
+  /** A refusal waits for its turn, so that errors come in the order of the requests. */
+  readonly request: Outcome<ResponsesRequest>;
 }
-
-/** A refusal waits for its turn, so that errors come in the order of the requests. */
-export type RequestOrRefusal =
-  | { readonly accepted: ResponsesRequest }
-  | { readonly refusal: ApiErrorFacts };
 
 export type CancelFrame = CommandFrame<"response.cancel">;
 export type SteerFrame = CommandFrame<"response.steer">;
@@ -43,12 +39,11 @@ export function parseClientFrame(payload: Uint8Array): ClientFrame {
     : { type, streamId, fields };
 }
 
-function parseRequest(fields: Readonly<Record<string, unknown>>): RequestOrRefusal {
+function parseRequest(fields: Readonly<Record<string, unknown>>): Outcome<ResponsesRequest> {
   try {
     return { accepted: parseResponsesRequest(fields, "ws") };
   } catch (error) {
-    if (error instanceof ApiError) return { refusal: error.facts };
-    throw error;
+    return refusalOf(error);
   }
 }
 

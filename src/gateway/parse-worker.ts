@@ -2,8 +2,7 @@
  * Entry of a parse worker thread. Refusals travel as values, because an ApiError loses its class on the way
  * between threads.
  */
-import type { ApiErrorFacts } from "../protocol/api-error.ts";
-import { ApiError } from "../protocol/api-error.ts";
+import { type Outcome, refusalOf } from "../protocol/api-error.ts";
 import { type ParsedRequest, REQUEST_FORMS, type RequestForm } from "./request-forms.ts";
 
 export interface ParseTask {
@@ -11,15 +10,12 @@ export interface ParseTask {
   readonly payload: Uint8Array;
 }
 
-export type ParseAnswer =
-  | { readonly parsed: ParsedRequest<RequestForm> }
-  | { readonly refusal: ApiErrorFacts };
+export type ParseAnswer = Outcome<ParsedRequest<RequestForm>>;
 
 export function parse({ form, payload }: ParseTask): ParseAnswer {
   try {
-    return { parsed: REQUEST_FORMS[form](payload) };
+    return { accepted: REQUEST_FORMS[form](payload) };
   } catch (error) {
-    if (error instanceof ApiError) return { refusal: error.facts };
-    throw error;
+    return refusalOf(error);
   }
 }

@@ -4,7 +4,7 @@
  */
 import path from "node:path";
 import { Piscina } from "piscina";
-import { ApiError } from "../protocol/api-error.ts";
+import { acceptedOf } from "../protocol/api-error.ts";
 import type { ParseAnswer, ParseTask } from "./parse-worker.ts";
 import { type ParsedRequest, REQUEST_FORMS, type RequestForm } from "./request-forms.ts";
 
@@ -30,8 +30,7 @@ export class RequestParser {
     const task: ParseTask = { form, payload: payload.slice() }; // a copy to give away
     const transferList = [task.payload.buffer as ArrayBuffer];
     const answer: ParseAnswer = await this.#pool.run(task, { transferList });
-    if ("refusal" in answer) throw ApiError.of(answer.refusal);
-    return answer.parsed as ParsedRequest<F>;
+    return acceptedOf(answer) as ParsedRequest<F>;
   }
 
   async close(): Promise<void> {

@@ -5,7 +5,7 @@
 import type { Socket } from "node:net";
 import type { Logger } from "pino";
 import type { RawData, WebSocket } from "ws";
-import { ApiError, invalidRequest } from "../protocol/api-error.ts";
+import { acceptedOf, type ApiError, invalidRequest } from "../protocol/api-error.ts";
 import { rateLimited } from "../protocol/engine-error-map.ts";
 import type {
   ResponseEvent,
@@ -19,7 +19,6 @@ import {
   type CancelFrame,
   type ClientFrame,
   type CreateFrame,
-  type RequestOrRefusal,
   steerRefusal,
 } from "./client-frame.ts";
 import { toApiError } from "./error-reply.ts";
@@ -222,7 +221,7 @@ export class WebSocketConnection {
     if (caller.isRevoked) throw invalidKey("The API key was revoked");
     const release = caller.admit();
     try {
-      const request = acceptedRequest(queued.request);
+      const request = acceptedOf(queued.request);
       requireModel(session, caller, request.model);
       const context = this.#contextOf(queued);
       const response = await session.createResponse(request, context, emit, signal);
@@ -292,12 +291,6 @@ export class WebSocketConnection {
     this.#cancelAll();
     this.#lanes.whenIdle(() => this.#connection.close());
   }
-}
-
-/** @throws {ApiError} */
-function acceptedRequest(request: RequestOrRefusal): ResponsesRequest {
-  if ("refusal" in request) throw ApiError.of(request.refusal);
-  return request.accepted;
 }
 
 /** Enough to see a chain: warmup, continuation or full history, and what it cost the wire. */

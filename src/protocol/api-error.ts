@@ -53,6 +53,24 @@ export class ApiError extends Error implements ApiErrorFacts {
   }
 }
 
+/**
+ * A result, or in its place the refusal as a value: to go from one thread to another, or to wait for its
+ * turn.
+ */
+export type Outcome<T> = { readonly accepted: T } | { readonly refusal: ApiErrorFacts };
+
+/** For a catch block. @throws what is no ApiError */
+export function refusalOf(error: unknown): { readonly refusal: ApiErrorFacts } {
+  if (error instanceof ApiError) return { refusal: error.facts };
+  throw error;
+}
+
+/** @throws {ApiError} the refusal */
+export function acceptedOf<T>(outcome: Outcome<T>): T {
+  if ("refusal" in outcome) throw ApiError.of(outcome.refusal);
+  return outcome.accepted;
+}
+
 /** 400 with a code and the path of the field. */
 export function invalidRequest(
   code: string,

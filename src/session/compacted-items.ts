@@ -6,6 +6,7 @@
 import { summaryMessage } from "../protocol/parse-compaction.ts";
 import type { ContextItem, MessageItem } from "../protocol/responses-types.ts";
 import { headItems } from "./chat-messages.ts";
+import { isSetting } from "./context-items.ts";
 
 export interface CompactionPlan {
   /** What the summary is made of. */
@@ -67,10 +68,6 @@ function keepFoundTools(item: ContextItem): ContextItem {
   if (item.type !== "tool_search_output") return item;
   const tools = item.tools.map(({ isDeferred: _, ...tool }) => tool);
   return { type: "additional_tools", tools };
-}
-
-function isSetting({ type }: ContextItem): boolean {
-  return type === "additional_tools" || type === "configuration_update";
 }
 
 function isUserMessage(item: ContextItem): item is MessageItem {

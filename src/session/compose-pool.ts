@@ -4,7 +4,7 @@
  */
 import path from "node:path";
 import { Piscina } from "piscina";
-import { ApiError } from "../protocol/api-error.ts";
+import { acceptedOf } from "../protocol/api-error.ts";
 import type { ComposeAnswer, ComposeWorkerData } from "./compose-worker.ts";
 import type { RemoteComposer } from "./prompt-builder.ts";
 import type { ComposedPrompt, ComposeRequest } from "./prompt-composer.ts";
@@ -26,8 +26,7 @@ export class ComposePool implements RemoteComposer {
   async compose(request: ComposeRequest): Promise<ComposedPrompt> {
     this.#pool ??= this.#createPool();
     const answer: ComposeAnswer = await this.#pool.run(request);
-    if ("refusal" in answer) throw ApiError.of(answer.refusal);
-    return answer.composed;
+    return acceptedOf(answer);
   }
 
   async close(): Promise<void> {

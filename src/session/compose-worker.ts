@@ -1,6 +1,6 @@
 /** Entry of a thread that composes large prompts. Opens the model's text side when it starts. */
 import { workerData } from "piscina";
-import { ApiError, type ApiErrorFacts } from "../protocol/api-error.ts";
+import { type Outcome, refusalOf } from "../protocol/api-error.ts";
 import { openTextModel } from "../text/open-text-model.ts";
 import { type ComposedPrompt, type ComposeRequest, PromptComposer } from "./prompt-composer.ts";
 
@@ -11,18 +11,15 @@ export interface ComposeWorkerData {
 }
 
 /** Refusals travel as values, because an ApiError loses its class on the way between threads. */
-export type ComposeAnswer =
-  | { readonly composed: ComposedPrompt }
-  | { readonly refusal: ApiErrorFacts };
+export type ComposeAnswer = Outcome<ComposedPrompt>;
 
 const composer = createComposer(workerData as ComposeWorkerData);
 
 export async function compose(request: ComposeRequest): Promise<ComposeAnswer> {
   try {
-    return { composed: await composer.compose(request) };
+    return { accepted: await composer.compose(request) };
   } catch (error) {
-    if (error instanceof ApiError) return { refusal: error.facts };
-    throw error;
+    return refusalOf(error);
   }
 }
 

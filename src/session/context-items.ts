@@ -37,6 +37,11 @@ export function extendContext(
   return items;
 }
 
+/** Defines tools or settings from its place on: it stays where the past of a conversation goes. */
+export function isSetting({ type }: ContextItem): boolean {
+  return type === "additional_tools" || type === "configuration_update";
+}
+
 /** Outputs name the call that they answer by its `call_id`; that of a local shell by the item's id. */
 function namesOfCall({ id, call_id }: FunctionCallItem): readonly (readonly [string, string])[] {
   return id === undefined

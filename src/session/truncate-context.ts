@@ -5,6 +5,7 @@
 import { ApiError } from "../protocol/api-error.ts";
 import type { ContextItem, ResponsesRequest } from "../protocol/responses-types.ts";
 import { headItems } from "./chat-messages.ts";
+import { isSetting } from "./context-items.ts";
 import type { Prompt } from "./prompt-builder.ts";
 
 export interface FittingContext {
@@ -67,8 +68,7 @@ function droppableOf(items: readonly ContextItem[]): readonly number[] {
   const head = new Set<ContextItem>(headItems(items));
   return [...items.keys()].filter((index) => {
     const item = items[index];
-    const isKept = item?.type === "additional_tools" || item?.type === "configuration_update";
-    return item && !isKept && !head.has(item);
+    return item && !isSetting(item) && !head.has(item);
   });
 }
 

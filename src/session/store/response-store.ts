@@ -63,18 +63,13 @@ export class ResponseStore {
   }
 
   get(tenant: string, responseId: string): StoredResponse | undefined {
-    const { archive } = this.#options;
-    const held = this.#held(tenant, responseId);
-    const stored = held?.stored ?? archive?.get(tenant, responseId);
-    if (stored && (!held || held.isArchived))
-      void this.#write(() => archive?.touch(tenant, responseId));
-    return stored;
+    return this.#use(tenant, responseId)?.stored;
   }
 
   /** What a turn continues from, with its live lane if that is still held. */
   chain(tenant: string, responseId: string): ChainState | undefined {
-    const stored = this.get(tenant, responseId);
-    return this.#held(tenant, responseId)?.lane ?? stored?.chain;
+    const used = this.#use(tenant, responseId);
+    return used?.lane ?? used?.stored.chain;
   }
 
   /** Items by their ids, from the own input and output of stored responses. */
@@ -125,6 +120,16 @@ export class ResponseStore {
   /** Resolves when all responses put so far are written. */
   async flush(): Promise<void> {
     await Promise.all(this.#writing);
+  }
+
+  /** What is kept of a response, which counts as used now. */
+  #use(tenant: string, responseId: string): Pick<HeldResponse, "stored" | "lane"> | undefined {
+    const { archive } = this.#options;
+    const held = this.#held(tenant, responseId);
+    const stored = held?.stored ?? archive?.get(tenant, responseId);
+    if (!stored) return undefined;
+    if (!held || held.isArchived) void this.#write(() => archive?.touch(tenant, responseId));
+    return { stored, lane: held?.lane };
   }
 
   /** Another process that shares the archive may have deleted it. */
