@@ -21,6 +21,7 @@ const { values: flags } = parseArgs({
     samples: { type: "string", default: "20" },
     "max-tokens": { type: "string", default: "128" },
     threads: { type: "string", default: "1" },
+    activations: { type: "string", default: "wide" },
     shard: { type: "string", default: "1/1" },
     file: { type: "string", default: "bench/scratch/samples.jsonl" },
   },
@@ -49,6 +50,7 @@ async function draw(jobs) {
     modelPath: cachedModel(MODEL_ID),
     maxTokens: Number(flags["max-tokens"]),
     threads: Number(flags.threads),
+    activations: flags.activations,
   });
   const worker = async () => {
     for (let job = jobs.shift(); job; job = jobs.shift()) {

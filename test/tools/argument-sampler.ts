@@ -15,6 +15,8 @@ export interface SamplerOptions {
   readonly modelPath: string;
   readonly maxTokens: number;
   readonly threads?: number;
+  /** "8" draws about twice as fast; what the grammar allows is the same. */
+  readonly activations?: "wide" | "8";
 }
 
 const MAX_DESCRIPTION_CHARS = 400;
@@ -31,11 +33,12 @@ export class ArgumentSampler {
   }
 
   static async open(options: SamplerOptions): Promise<ArgumentSampler> {
-    const { modelPath, threads } = options;
+    const { modelPath, threads, activations } = options;
     const engine = await openNativeEngine({
       modelPath,
       maxContextTokens: 2048,
       ...(threads !== undefined && { threads }),
+      ...(activations !== undefined && { activations }),
     });
     return new ArgumentSampler(engine, options);
   }
