@@ -27,7 +27,7 @@ export class RequestParser {
   async parse<F extends RequestForm>(form: F, payload: Uint8Array): Promise<ParsedRequest<F>> {
     if (this.isInline(payload)) return REQUEST_FORMS[form](payload) as ParsedRequest<F>;
     this.#pool ??= createPool();
-    const task: ParseTask = { form, payload: payload.slice() }; // a copy to give away
+    const task: ParseTask = { form, payload: new Uint8Array(payload) }; // a copy to give away
     const transferList = [task.payload.buffer as ArrayBuffer];
     const answer: ParseAnswer = await this.#pool.run(task, { transferList });
     return acceptedOf(answer) as ParsedRequest<F>;

@@ -25,6 +25,18 @@ test("a large body is parsed like any other, and its errors name the field", asy
   expect((await server.post("/v1/completions", completion)).status).toBe(200);
 });
 
+test("what was received is counted, however it was parsed", async () => {
+  server = await startGateway();
+  const ask = { model: "fake-model", input: LARGE };
+  await server.post("/v1/responses", ask);
+  const socket = await server.connect();
+  socket.create({ input: LARGE });
+  await socket.until(isTerminal);
+  const received = server.session.turns.map(({ context }) => context.receivedBytes);
+  expect(received[0]).toBe(JSON.stringify(ask).length);
+  expect(received[1]).toBeGreaterThan(LARGE.length);
+});
+
 test("small frames behind a large one keep their order, in its lane and in others", async () => {
   server = await startGateway();
   const held = holdTurns(server.session);
