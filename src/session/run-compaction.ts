@@ -78,10 +78,9 @@ export async function compactAndRun(
   signal: AbortSignal,
 ): Promise<TurnOutcome> {
   const threshold = turn.request.compactThreshold ?? Number.POSITIVE_INFINITY;
+  if (turn.prompt.tokens.length <= threshold) return runTurn(turn, dependencies, emitter, signal);
   const plan = planCompaction(turn.items, threshold * CURRENT_CHARS_PER_TOKEN);
-  if (turn.prompt.tokens.length <= threshold || !isWorthCompacting(plan)) {
-    return runTurn(turn, dependencies, emitter, signal);
-  }
+  if (!isWorthCompacting(plan)) return runTurn(turn, dependencies, emitter, signal);
   const compacted = await compact(turn, plan, build, dependencies, emitter, signal);
   if ("ended" in compacted) return { response: compacted.ended, lane: undefined };
   const { items } = compacted;

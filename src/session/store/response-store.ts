@@ -6,6 +6,7 @@
  */
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../base/clock.ts";
+import { jsonChars } from "../../base/json-chars.ts";
 import type { ContextItem } from "../../protocol/responses-types.ts";
 import {
   type ChainState,
@@ -173,7 +174,7 @@ function itemsOf({ stored }: HeldResponse): readonly ContextItem[] {
 
 /** The texts are those of its lane; without one (it failed) they are those of its input. */
 function heldBytes({ stored, lane }: HeldResponse): number {
-  const texts = lane ? laneStateBytes(lane) : JSON.stringify(stored.inputItems).length * 2;
+  const texts = lane ? laneStateBytes(lane) : jsonChars(stored.inputItems) * 2;
   return RESPONSE_BYTES + texts;
 }
 

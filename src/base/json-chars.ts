@@ -1,0 +1,10 @@
+/** Characters of a JSON value's strings and keys: its size, about, without making its text. */
+export function jsonChars(value: unknown): number {
+  if (typeof value === "string") return value.length;
+  if (typeof value !== "object" || value === null) return 0;
+  let chars = 0;
+  for (const [key, element] of Object.entries(value)) {
+    chars += (Array.isArray(value) ? 0 : key.length) + jsonChars(element);
+  }
+  return chars;
+}

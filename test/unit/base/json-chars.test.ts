@@ -1,0 +1,7 @@
+import { expect, test } from "vitest";
+import { jsonChars } from "../../../src/base/json-chars.ts";
+
+test("strings and keys count, at any depth, and nothing else", () => {
+  expect(jsonChars("four")).toBe(4);
+  expect(jsonChars([{ ab: "c", d: ["ef", 12, null, true, undefined] }, ["g"]])).toBe(7);
+});
