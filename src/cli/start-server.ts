@@ -58,11 +58,13 @@ export async function startServer(config: Config, model: ResolvedModel): Promise
     const textModel = openTextModel(modelPath, inspection, options, config);
     if (textModel.chatWarning !== undefined) logger.warn(textModel.chatWarning);
     pool = await openPool(modelPath, inspection, config, logger);
-    composer = new ComposePool({ modelPath, ...options });
+    const { deltaRender } = config.server;
+    composer = new ComposePool({ modelPath, deltaRender, ...options });
     session = createSessionService({
       modelId,
       textModel,
       composer,
+      deltaRender,
       endpoint: pool,
       metrics,
       clock: systemClock,

@@ -68,6 +68,14 @@ export const SERVER_OPTIONS = {
     default: "http",
     parse: oneOf(["http", "all", "none"]),
   }),
+  deltaRender: option<"on" | "off" | "check">({
+    flag: "delta-render",
+    placeholder: "on|off|check",
+    meaning:
+      "render only the new items of a turn, or the whole conversation each time, or both and compare",
+    default: "on",
+    parse: oneOf(["on", "off", "check"]),
+  }),
   drainSeconds: option<number>({
     flag: "drain-seconds",
     placeholder: "N",

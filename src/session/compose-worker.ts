@@ -2,10 +2,16 @@
 import { workerData } from "piscina";
 import { type Outcome, refusalOf } from "../protocol/api-error.ts";
 import { openTextModel } from "../text/open-text-model.ts";
-import { type ComposedPrompt, type ComposeRequest, PromptComposer } from "./prompt-composer.ts";
+import {
+  type ComposedPrompt,
+  type ComposeRequest,
+  type DeltaRender,
+  PromptComposer,
+} from "./prompt-composer.ts";
 
 export interface ComposeWorkerData {
   readonly modelPath: string;
+  readonly deltaRender?: DeltaRender;
   /** Replaces the checkpoint's template. */
   readonly chatTemplate?: string;
 }
@@ -23,8 +29,8 @@ export async function compose(request: ComposeRequest): Promise<ComposeAnswer> {
   }
 }
 
-function createComposer({ modelPath, ...options }: ComposeWorkerData): PromptComposer {
+function createComposer({ modelPath, deltaRender, ...options }: ComposeWorkerData): PromptComposer {
   const model = openTextModel(modelPath, options);
   if (model.chatTemplate === undefined) throw new Error("nothing to compose without a template");
-  return new PromptComposer(model, model.chatTemplate);
+  return new PromptComposer(model, model.chatTemplate, deltaRender);
 }

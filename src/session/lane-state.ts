@@ -4,7 +4,6 @@
  */
 import type { EngineEndpoint, SequenceRef } from "../engine/endpoint.ts";
 import type { CallableTool, ContextItem, ReasoningEffort } from "../protocol/responses-types.ts";
-import type { RenderedText } from "../text/text-types.ts";
 import type { TokenList } from "./token-list.ts";
 
 /** What stands before the items in the prompt, and the variables that the template was given. */
@@ -14,6 +13,18 @@ export interface PromptHead {
   /** Frozen when the chain starts. */
   readonly date: Date;
   readonly reasoningEffort: ReasoningEffort | undefined;
+}
+
+/** Why nothing behind a head can stay as it was when another takes its place. */
+export function headDifference(
+  before: PromptHead,
+  next: PromptHead,
+): "template" | "tools" | "instructions" | undefined {
+  if (before.reasoningEffort !== next.reasoningEffort) return "template";
+  const hasSameTools =
+    before.tools === next.tools || JSON.stringify(before.tools) === JSON.stringify(next.tools);
+  if (!hasSameTools) return "tools";
+  return before.instructions === next.instructions ? undefined : "instructions";
 }
 
 /** `none`: a warmup. `cut`: part of the output was dropped, its tokens do not match its items. */
@@ -31,7 +42,8 @@ export interface LaneState extends ChainState {
   readonly tenant: string;
   /** WebSocket lane it ran on; undefined is the default lane. */
   readonly streamId: string | undefined;
-  readonly promptText: RenderedText;
+  /** Those that the prompt showed; the output is behind them. */
+  readonly numPromptItems: number;
   /** Prompt and generated ids. */
   readonly tokens: TokenList;
   readonly generation: Generation;
@@ -43,11 +55,12 @@ export function isLane(chain: ChainState): chain is LaneState {
   return "sequence" in chain;
 }
 
-const ITEM_BYTES = 512; // object headers and ids of an item; the texts are in promptText
+const ITEM_BYTES = 512; // object headers and ids of an item
+const TOKEN_BYTES = 12; // an id, and about eight bytes of text in the items
 
 /** Approximate memory of a state, for the bounds of the caches. */
-export function laneStateBytes({ promptText, tokens, items }: LaneState): number {
-  return promptText.length * 2 + tokens.length * 4 + (items.length + 1) * ITEM_BYTES;
+export function laneStateBytes({ tokens, items }: LaneState): number {
+  return tokens.length * TOKEN_BYTES + (items.length + 1) * ITEM_BYTES;
 }
 
 /** The engine's sequence behind a state, possibly still being prefilled. */

@@ -11,7 +11,7 @@ import { configuredRequest } from "./configured-request.ts";
 import { extendContext, openReasoning } from "./context-items.ts";
 import { cacheOf } from "./continuation-cache.ts";
 import { type ChainState, isLane, type LaneState, type PromptHead } from "./lane-state.ts";
-import { PromptBuilder, type RemoteComposer } from "./prompt-builder.ts";
+import { type ComposeOptions, PromptBuilder } from "./prompt-builder.ts";
 import { itemsById, resolveReferences } from "./resolve-references.ts";
 import type { BuildPrompt } from "./run-compaction.ts";
 import { checkLogitBias } from "./sampling.ts";
@@ -33,16 +33,11 @@ export class TurnPlanner {
   readonly #store: ResponseStore;
   readonly #prompts: PromptBuilder | undefined;
 
-  /** `composer`: for large prompts; without one they are composed on this thread. */
-  constructor(
-    dependencies: TurnDependencies,
-    store: ResponseStore,
-    composer: RemoteComposer | undefined,
-  ) {
+  constructor(dependencies: TurnDependencies, store: ResponseStore, options: ComposeOptions) {
     const { textModel, template } = dependencies;
     this.#dependencies = dependencies;
     this.#store = store;
-    this.#prompts = template && new PromptBuilder(textModel, template, composer);
+    this.#prompts = template && new PromptBuilder(textModel, template, options);
   }
 
   /** @throws {ApiError} previous_response_not_found, invalid_value, unsupported_parameter */

@@ -1,28 +1,32 @@
 /**
- * Items to prompt tokens. On a chain the whole text is rendered again (linear, cheap) but only what
- * is behind the parent's tokens is tokenised, and what the model generated stays as its ids. When
- * the template rewrote history or the head changed, everything is tokenised again and the reason
- * is reported.
+ * Items to prompt tokens. On a chain only what is behind the parent's tokens is tokenised, and rendered
+ * where the template allows it; what the model generated stays as its ids. When the template rewrote
+ * history or the head changed, everything is made anew and the reason is reported.
  */
 import type { MissReason } from "../protocol/responses-types.ts";
-import type { ChatTemplate, RenderedText, TextModel } from "../text/text-types.ts";
-import type { LaneState, PromptHead } from "./lane-state.ts";
+import type { ChatTemplate, TextModel } from "../text/text-types.ts";
+import { headDifference, type LaneState } from "./lane-state.ts";
+import type { ParentItems } from "./minimal-frame.ts";
 import {
   type ComposedPrompt,
   type ComposeRequest,
-  type ParentPrompt,
+  type DeltaRender,
   PromptComposer,
 } from "./prompt-composer.ts";
 import { TokenList } from "./token-list.ts";
 
 /** A larger prompt is composed on another thread: here it would hold up everybody for tens of milliseconds. */
 const MAX_INLINE_BYTES = 256 * 1024;
+const BYTES_PER_TOKEN = 4; // of text, about
 
 export interface Prompt {
-  readonly text: RenderedText;
   readonly tokens: TokenList;
+  /** The last characters of its text; empty where no template made it. */
+  readonly ending: string;
   /** Leading tokens that are the parent's own; 0 without a parent. */
   readonly numKeptTokens: number;
+  /** Tokens whose text was rendered. */
+  readonly numRenderedTokens: number;
   readonly numTokenizedTokens: number;
   /** Why the parent's tokens could not be kept. */
   readonly rewriteReason?: MissReason;
@@ -39,18 +43,23 @@ export interface RemoteComposer {
   compose(request: ComposeRequest): Promise<ComposedPrompt>;
 }
 
+export interface ComposeOptions {
+  /** For large prompts; without one they are composed on this thread. */
+  readonly composer?: RemoteComposer;
+  readonly deltaRender?: DeltaRender;
+}
+
 export class PromptBuilder {
   readonly template: ChatTemplate;
   readonly #model: TextModel;
   readonly #composer: PromptComposer;
   readonly #remote: RemoteComposer;
 
-  /** @param remote for large prompts; without one they are composed here */
-  constructor(model: TextModel, template: ChatTemplate, remote?: RemoteComposer) {
+  constructor(model: TextModel, template: ChatTemplate, { composer, deltaRender }: ComposeOptions) {
     this.#model = model;
     this.template = template;
-    this.#composer = new PromptComposer(model, template);
-    this.#remote = remote ?? this.#composer;
+    this.#composer = new PromptComposer(model, template, deltaRender);
+    this.#remote = composer ?? this.#composer;
   }
 
   /** @throws {ApiError} invalid_value with the template's own message */
@@ -59,30 +68,40 @@ export class PromptBuilder {
     const parent = request.parent?.tokens.length === 0 ? undefined : request.parent;
     const composed = await this.#compose(request, parent);
     if (composed.extent === "suffix" && parent) return this.#continued(parent, composed);
-    const { text, ids, numTokenizedTokens } = composed;
+    const { ids, ending, numTokenizedTokens } = composed;
     return {
-      text,
       tokens: TokenList.from(ids),
+      ending,
       numKeptTokens: 0,
+      numRenderedTokens: ids.length,
       numTokenizedTokens,
-      ...(parent && { rewriteReason: rewriteReason(parent.head, request.head) }),
+      ...(parent && {
+        rewriteReason: headDifference(parent.head, request.head) ?? "history_rewrite",
+      }),
     };
   }
 
-  #compose(request: PromptRequest, parent: LaneState | undefined): Promise<ComposedPrompt> {
+  async #compose(request: PromptRequest, parent: LaneState | undefined): Promise<ComposedPrompt> {
     const { tenant, head, items, addGenerationPrompt, receivedBytes } = request;
-    const numBytes = receivedBytes + (parent?.promptText.length ?? 0);
-    const composer = numBytes > MAX_INLINE_BYTES ? this.#remote : this.#composer;
     const composable = { tenant, head, items, addGenerationPrompt };
-    return composer.compose({ ...composable, parent: parent && parentPrompt(parent) });
+    const composition = { ...composable, parent: parent && parentItems(parent) };
+    const isLarge = receivedBytes > MAX_INLINE_BYTES;
+    const delta = isLarge ? undefined : await this.#composer.composeDelta(composition);
+    if (delta) return delta;
+    const numBytes = receivedBytes + (parent?.tokens.length ?? 0) * BYTES_PER_TOKEN;
+    const composer = numBytes > MAX_INLINE_BYTES ? this.#remote : this.#composer;
+    return composer.compose(composition);
   }
 
-  #continued(parent: LaneState, { text, ids, numTokenizedTokens }: ComposedPrompt): Prompt {
+  #continued(parent: LaneState, composed: ComposedPrompt): Prompt {
+    const { ids, ending, isRenderedWhole, numTokenizedTokens } = composed;
     const kept = this.#keptTokens(parent, ids[0]);
+    const tokens = kept.tokens.append(ids.subarray(kept.isMarkerGenerated ? 1 : 0));
     return {
-      text,
-      tokens: kept.tokens.append(ids.subarray(kept.isMarkerGenerated ? 1 : 0)),
+      tokens,
+      ending,
       numKeptTokens: kept.tokens.length,
+      numRenderedTokens: isRenderedWhole ? tokens.length : ids.length,
       numTokenizedTokens,
     };
   }
@@ -106,13 +125,6 @@ export class PromptBuilder {
 }
 
 /** Plain data: a lane itself holds a live sequence. */
-function parentPrompt({ head, items, promptText, generation }: LaneState): ParentPrompt {
-  return { head, items, promptText, generation };
-}
-
-function rewriteReason(parent: PromptHead, next: PromptHead): MissReason {
-  if (parent.reasoningEffort !== next.reasoningEffort) return "template";
-  if (JSON.stringify(parent.tools) !== JSON.stringify(next.tools)) return "tools";
-  if (parent.instructions !== next.instructions) return "instructions";
-  return "history_rewrite";
+function parentItems({ head, items, numPromptItems, generation }: LaneState): ParentItems {
+  return { head, items, numPromptItems, generation };
 }

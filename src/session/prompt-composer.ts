@@ -2,35 +2,43 @@
  * Items to text, and text to ids: the part of building a prompt that takes long for a large one, and
  * that needs nothing but plain data, so that it can run on another thread (`ComposePool`).
  */
-import { invalidRequest } from "../protocol/api-error.ts";
 import type { ContextItem } from "../protocol/responses-types.ts";
 import { TemplateError } from "../text/text-errors.ts";
-import type { ChatMessage, ChatTemplate, RenderedText, TextModel } from "../text/text-types.ts";
-import { headMessages, toChatMessages } from "./chat-messages.ts";
-import { toChatTools } from "./chat-tools.ts";
+import type { ChatTemplate, RenderedText, TextModel } from "../text/text-types.ts";
+import { headMessages } from "./chat-messages.ts";
 import { continuationSuffix, sliceRendered } from "./delta-render.ts";
-import type { LaneState, PromptHead } from "./lane-state.ts";
+import { DeltaRenderer, unguardedThoughtEnd } from "./delta-renderer.ts";
+import { headDifference, type PromptHead } from "./lane-state.ts";
+import type { ParentItems } from "./minimal-frame.ts";
+import { renderItems, renderMessages } from "./render-items.ts";
 import { type EncodedPrompt, TokenCache } from "./token-cache.ts";
 
+const ENDING_CHARS = 64;
 const MAX_MARKER_CHARS = 64; // the longest control literals seen have 30
 
-/** What the text of the next prompt depends on. */
-export type ParentPrompt = Pick<LaneState, "head" | "items" | "promptText" | "generation">;
+/**
+ * How the text behind a parent's tokens is found: from the new items where the template allows it, by
+ * rendering the whole conversation each time, or both ways, which must agree (for tests).
+ */
+export type DeltaRender = "on" | "off" | "check";
 
 export interface ComposeRequest {
   readonly tenant: string;
   readonly head: PromptHead;
   readonly items: readonly ContextItem[];
-  readonly parent: ParentPrompt | undefined;
+  readonly parent: ParentItems | undefined;
   /** false for a warmup: later items follow where the generation prompt would be. */
   readonly addGenerationPrompt: boolean;
 }
 
 export interface ComposedPrompt {
-  readonly text: RenderedText;
   /** `suffix`: the ids stand behind the parent's. */
   readonly extent: "whole" | "suffix";
   readonly ids: Int32Array;
+  /** The last characters of their text. */
+  readonly ending: string;
+  /** Also what stands in front of these ids was rendered. */
+  readonly isRenderedWhole: boolean;
   /** Tokens that the tokenizer had to make. */
   readonly numTokenizedTokens: number;
 }
@@ -40,35 +48,87 @@ export class PromptComposer {
   readonly #template: ChatTemplate;
   readonly #cache: TokenCache;
   readonly #endMarkers: readonly string[];
+  readonly #deltas: DeltaRenderer;
+  readonly #deltaRender: DeltaRender;
 
-  constructor(model: Pick<TextModel, "tokenizer">, template: ChatTemplate) {
+  constructor(
+    model: Pick<TextModel, "tokenizer">,
+    template: ChatTemplate,
+    deltaRender: DeltaRender = "on",
+  ) {
     this.#model = model;
     this.#template = template;
+    this.#deltaRender = deltaRender;
     this.#cache = new TokenCache(model.tokenizer);
     this.#endMarkers = [...model.tokenizer.eogIds].map((id) => model.tokenizer.tokenText(id));
+    this.#deltas = new DeltaRenderer(
+      (head, items, addGenerationPrompt) => renderItems(template, head, items, addGenerationPrompt),
+      { endMarkers: this.#endMarkers, thoughtEnd: unguardedThoughtEnd(template) },
+    );
   }
 
-  /** @throws {ApiError} invalid_value with the template's own message */
+  /**
+   * A prompt that goes on behind its parent's tokens, from its new items only; undefined when the
+   * conversation has to be rendered whole.
+   */
+  async composeDelta(request: ComposeRequest): Promise<ComposedPrompt | undefined> {
+    const delta = this.#deltaRender === "on" ? this.#deltaOf(request) : undefined;
+    return delta === undefined ? undefined : this.#encodeSuffix(delta, false);
+  }
+
+  /** Renders the whole conversation. @throws {ApiError} invalid_value with the template's own message */
   async compose(request: ComposeRequest): Promise<ComposedPrompt> {
     const { head, items, parent, addGenerationPrompt } = request;
-    const text = this.#render(head, items, addGenerationPrompt);
+    const text = renderItems(this.#template, head, items, addGenerationPrompt);
     const suffix = parent && this.#suffixBehind(parent, text);
-    if (suffix === undefined) {
-      return { text, extent: "whole", ...(await this.#encodeWhole(request, text)) };
-    }
+    if (this.#deltaRender === "check") checkAgreement(this.#deltaOf(request), suffix);
+    if (suffix !== undefined) return this.#encodeSuffix(suffix, true);
+    return {
+      extent: "whole",
+      ending: endingOf(text),
+      isRenderedWhole: true,
+      ...(await this.#encodeWhole(request, text)),
+    };
+  }
+
+  async #encodeSuffix(suffix: RenderedText, isRenderedWhole: boolean): Promise<ComposedPrompt> {
     const ids = await this.#model.tokenizer.encodeAsync(suffix, { addBos: false });
-    return { text, extent: "suffix", ids, numTokenizedTokens: ids.length };
+    return {
+      extent: "suffix",
+      ids,
+      ending: endingOf(suffix),
+      isRenderedWhole,
+      numTokenizedTokens: ids.length,
+    };
+  }
+
+  #deltaOf(request: ComposeRequest): RenderedText | undefined {
+    const { head, parent } = request;
+    if (!parent || parent.generation === "cut" || headDifference(parent.head, head))
+      return undefined;
+    return this.#usable(this.#deltas.suffix({ ...request, parent }));
   }
 
   /** undefined: the prompt does not go on behind the parent's tokens. */
-  #suffixBehind(parent: ParentPrompt, text: RenderedText): RenderedText | undefined {
-    const { generation, promptText } = parent;
+  #suffixBehind(parent: ParentItems, text: RenderedText): RenderedText | undefined {
+    const { head, items, numPromptItems, generation } = parent;
     if (generation === "cut") return undefined;
-    const closedText =
-      generation === "none" ? undefined : this.#render(parent.head, parent.items, false);
-    const suffix = continuationSuffix({ promptText, closedText }, text, this.#endMarkers);
-    const isUsable = suffix === undefined || suffix === "" || this.#startsWithMarker(suffix);
-    return isUsable ? suffix : undefined;
+    const closedText = renderItems(this.#template, head, items, false);
+    const parentText =
+      generation === "none"
+        ? { promptText: closedText, closedText: undefined }
+        : {
+            promptText: renderItems(this.#template, head, items.slice(0, numPromptItems), true),
+            closedText,
+          };
+    return this.#usable(continuationSuffix(parentText, text, this.#endMarkers));
+  }
+
+  /** A suffix that is tokenized by itself must have the ids that it has in the whole. */
+  #usable(suffix: RenderedText | undefined): RenderedText | undefined {
+    return suffix === undefined || suffix === "" || this.#startsWithMarker(suffix)
+      ? suffix
+      : undefined;
   }
 
   /** Instructions and tools are cached apart: a task with the same ones encodes its own words only. */
@@ -95,7 +155,7 @@ export class PromptComposer {
   /** Empty when there is no system turn, or none that the template shows without a user turn. */
   #headText(head: PromptHead, items: readonly ContextItem[]): RenderedText {
     try {
-      return this.#renderMessages(head, headMessages(head, items), false);
+      return renderMessages(this.#template, head, headMessages(head, items), false);
     } catch (error) {
       if (error instanceof TemplateError) return "" as RenderedText;
       throw error;
@@ -108,28 +168,16 @@ export class PromptComposer {
     const [id] = this.#model.tokenizer.encodePlain(start, { parseSpecial: true, addBos: false });
     return id !== undefined && this.#model.tokenizer.tokenBytes(id).length === 0;
   }
+}
 
-  /** @throws {ApiError} */
-  #render(head: PromptHead, items: readonly ContextItem[], addGenerationPrompt: boolean) {
-    try {
-      const messages = toChatMessages(head, items);
-      return this.#renderMessages(head, messages, addGenerationPrompt);
-    } catch (error) {
-      if (!(error instanceof TemplateError)) throw error;
-      throw invalidRequest("invalid_value", `the chat template failed: ${error.message}`, "input");
-    }
-  }
+function endingOf(text: RenderedText): string {
+  return text.slice(-ENDING_CHARS);
+}
 
-  /** @throws {TemplateError} */
-  #renderMessages(
-    head: PromptHead,
-    messages: readonly ChatMessage[],
-    addGenerationPrompt: boolean,
-  ): RenderedText {
-    // Not even the head can be warmed without a message: templates put the first one into it.
-    if (messages.length === 0 && !addGenerationPrompt) return "" as RenderedText;
-    const tools = toChatTools(head.tools);
-    const { date, reasoningEffort } = head;
-    return this.#template.render(messages, { tools, addGenerationPrompt, date, reasoningEffort });
-  }
+/** @throws {Error} when there is a delta that is not the suffix */
+function checkAgreement(delta: RenderedText | undefined, suffix: RenderedText | undefined): void {
+  if (delta === undefined || delta === suffix) return;
+  const at = delta.split("").findIndex((character, index) => character !== suffix?.[index]);
+  const facts = `${delta.length} and ${suffix?.length ?? "no"} characters, the first difference at ${at}`;
+  throw new Error(`new items rendered alone differ from the whole conversation: ${facts}`);
 }

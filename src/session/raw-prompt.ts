@@ -4,12 +4,9 @@
  */
 import { invalidRequest } from "../protocol/api-error.ts";
 import type { CompletionPrompt } from "../protocol/completion-types.ts";
-import type { RenderedText, TextModel } from "../text/text-types.ts";
+import type { TextModel } from "../text/text-types.ts";
 import type { Prompt } from "./prompt-builder.ts";
 import { TokenList } from "./token-list.ts";
-
-/** Nothing continues from a completion, so its text need not be compared with a template's. */
-const NO_TEXT = "" as RenderedText;
 
 /** @throws {ApiError} invalid_value for a prompt without tokens, or with ids that the model lacks */
 export async function rawPrompt(
@@ -28,9 +25,10 @@ export async function rawPrompt(
     : Int32Array.from(prompt.tokenIds);
   if (ids.length === 0) throw invalidRequest("invalid_value", `${path} has no tokens`, path);
   return {
-    text: NO_TEXT,
     tokens: TokenList.from(ids),
+    ending: "",
     numKeptTokens: 0,
+    numRenderedTokens: 0,
     numTokenizedTokens: isText ? ids.length : 0,
   };
 }

@@ -21,6 +21,7 @@ import { cacheOf, ContinuationCache } from "./continuation-cache.ts";
 import type { LaneState } from "./lane-state.ts";
 import { TurnPlanner } from "./plan-turn.ts";
 import type { RemoteComposer } from "./prompt-builder.ts";
+import type { DeltaRender } from "./prompt-composer.ts";
 import { promptText, rawPrompt } from "./raw-prompt.ts";
 import type { ReasoningForm } from "./reasoning-items.ts";
 import type { Echo } from "./response-object.ts";
@@ -60,6 +61,8 @@ export interface SessionOptions {
   readonly storeLimits?: StoreLimits;
   /** For large prompts; default: they are composed on this thread. */
   readonly composer?: RemoteComposer;
+  /** Default: on. */
+  readonly deltaRender?: DeltaRender;
   /** Hears of every failed run; default: a process warning. */
   readonly reportError?: (error: unknown) => void;
 }
@@ -97,7 +100,7 @@ class Session implements SessionService {
       archive: options.archive,
       reportError,
     });
-    this.#planner = new TurnPlanner(this.#dependencies, this.#store, options.composer);
+    this.#planner = new TurnPlanner(this.#dependencies, this.#store, options);
     this.responses = new ResponseDirectory(this.#store, this.#active);
     metrics.observeEngine(() => endpoint.stats());
   }

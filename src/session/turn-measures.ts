@@ -28,7 +28,7 @@ export function turnMeasures(turn: Turn, run: EngineRun, usage: Usage): RunMeasu
     cacheTier: result.liveHit ? "live" : "device",
     preemptedTokens: result.preemptedTokens,
     outputTokens: result.tokens.length,
-    renderedTokens: turn.prompt.tokens.length,
+    renderedTokens: turn.prompt.numRenderedTokens,
     tokenizedTokens: turn.prompt.numTokenizedTokens,
     missReason: usage.input_tokens_details.miss_reason,
   };

@@ -12,10 +12,10 @@ import type { ChatTemplate } from "../text/text-types.ts";
 import { allowedTools } from "./allowed-tools.ts";
 import type { Turn } from "./turn.ts";
 
-type PromptText = Pick<Turn["prompt"], "text">;
+type PromptEnding = Pick<Turn["prompt"], "ending">;
 
 export function outputFormatOf(
-  { request, prompt }: { readonly request: Turn["request"]; readonly prompt: PromptText },
+  { request, prompt }: { readonly request: Turn["request"]; readonly prompt: PromptEnding },
   { toolFormat, thinkingFormat }: Pick<ChatTemplate, "toolFormat" | "thinkingFormat">,
 ): OutputFormat | undefined {
   const tools = offeredTools(request);
@@ -31,9 +31,9 @@ export function outputFormatOf(
 function thinkingStart(
   { textFormat }: Turn["request"],
   format: ThinkingFormat,
-  { text }: PromptText,
+  { ending }: PromptEnding,
 ): ThinkingStart {
-  const start = startOfThinking(format, text);
+  const start = startOfThinking(format, ending);
   return start === "closed" && textFormat.type !== "text" ? "bare" : start;
 }
 

@@ -131,7 +131,7 @@ export function laneOf(
     tenant: turn.context.tenant,
     streamId: turn.context.streamId,
     head: turn.head,
-    promptText: turn.prompt.text,
+    numPromptItems: turn.items.length,
     ...result,
   };
 }

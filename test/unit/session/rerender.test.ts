@@ -12,6 +12,7 @@ import type {
 import { toChatMessages } from "../../../src/session/chat-messages.ts";
 import { toChatTools } from "../../../src/session/chat-tools.ts";
 import { extendContext, outputToInput } from "../../../src/session/context-items.ts";
+import type { DeltaRender } from "../../../src/session/prompt-composer.ts";
 import { createSessionService } from "../../../src/session/session-service.ts";
 import type { TurnContext } from "../../../src/session/session-types.ts";
 import { createMetrics } from "../../../src/metrics/metrics.ts";
@@ -52,7 +53,7 @@ class Conversation {
   readonly #known: Known[] = [];
   numContinued = 0;
 
-  constructor(subject: Subject, seed: number) {
+  constructor(subject: Subject, seed: number, deltaRender: DeltaRender) {
     this.#subject = subject;
     this.#random = seededRandom(seed);
     this.#endpoint = new FakeEndpoint(subject.sample, 1_000_000);
@@ -62,6 +63,7 @@ class Conversation {
       endpoint: this.#endpoint,
       metrics: createMetrics({ modelId: "m" }),
       clock: new FakeClock(),
+      deltaRender,
     });
     this.#connection = this.#session.openConnection("default");
   }
@@ -191,8 +193,15 @@ function fixtureSubject(name: string): Subject {
 }
 
 describe("prompts of chains", () => {
-  it.each([1, 2, 3, 4, 5])("equal the whole conversation encoded anew (seed %i)", async (seed) => {
-    const conversation = new Conversation(fakeSubject(), seed);
+  it.each<[number, DeltaRender]>([
+    [1, "on"],
+    [2, "on"],
+    [3, "on"],
+    [4, "off"],
+    [5, "check"],
+    [6, "check"],
+  ])("equal the whole conversation encoded anew (seed %i, delta render %s)", async (seed, mode) => {
+    const conversation = new Conversation(fakeSubject(), seed, mode);
     for (let turn = 0; turn < NUM_TURNS; turn++) await conversation.turn();
     expect(conversation.numContinued).toBeGreaterThan(NUM_TURNS / 5);
   });
@@ -200,7 +209,7 @@ describe("prompts of chains", () => {
   it.skipIf(!FIXTURES).each(["qwen2", "qwen3"])(
     "equal the whole conversation encoded anew with the tokenizer and template of %s",
     async (name) => {
-      const conversation = new Conversation(fixtureSubject(name), 11);
+      const conversation = new Conversation(fixtureSubject(name), 11, "on");
       for (let turn = 0; turn < NUM_TURNS; turn++) await conversation.turn();
       expect(conversation.numContinued).toBeGreaterThan(NUM_TURNS / 5);
     },

@@ -13,7 +13,7 @@ function formatOf(
   prompt = "<|im_start|>assistant\n",
 ) {
   const text = prompt as RenderedText;
-  return outputFormatOf({ request: makeRequest(fields), prompt: { text } }, template);
+  return outputFormatOf({ request: makeRequest(fields), prompt: { ending: text } }, template);
 }
 
 function functionTool(name: string, properties: object): CallableTool {

@@ -22,7 +22,7 @@ describe("stored responses in memory", () => {
     const released: number[] = [];
     const store = createMemoryStore({ maxBytes: 12_000, maxSequences: 1 });
     const put = (id: string, sequenceId: number) => {
-      const lane = makeLane({ responseId: id, text: "x".repeat(500), sequenceId, released });
+      const lane = makeLane({ responseId: id, numTokens: 83, sequenceId, released });
       store.put(makeStored({ id }), lane);
     };
     put("one", 1);

@@ -1,0 +1,146 @@
+/**
+ * A conversation as short as can be, in which new items look as they do behind the whole one: a user
+ * turn that stands for the past, then the last turn of the parent with its texts replaced, then the
+ * new items. Made of items alone; whether a template agrees is for `DeltaRenderer` to find out.
+ */
+import { isJsonObject } from "../base/json-object.ts";
+import type { ContextItem, FunctionCallItem } from "../protocol/responses-types.ts";
+import type { LaneState } from "./lane-state.ts";
+
+/** What is known of a parent whose prompt goes on. */
+export type ParentItems = Pick<LaneState, "head" | "items" | "numPromptItems" | "generation">;
+
+export interface MinimalFrame {
+  /** The parent's last assistant turn and what stands behind it, without their texts. */
+  readonly last: readonly ContextItem[];
+  readonly added: readonly ContextItem[];
+  /** Thinking that templates may show until the next user turn. */
+  readonly hasOpenReasoning: boolean;
+}
+
+/** Beyond it a frame is no shortcut, and few conversations share its shape. */
+const MAX_FRAME_ITEMS = 64;
+const STUB_TEXT = "x";
+export const PAST: ContextItem = {
+  type: "message",
+  role: "user",
+  content: [{ type: "input_text", text: STUB_TEXT }],
+};
+
+/**
+ * undefined: the new items depend on more of the conversation than a frame has.
+ * @param thoughtEnd in front of it an answer is thinking
+ */
+export function minimalFrame(
+  parent: ParentItems,
+  items: readonly ContextItem[],
+  thoughtEnd: string | undefined,
+): MinimalFrame | undefined {
+  if (!parent.items.every((item, index) => item === items[index])) return undefined;
+  const added = items.slice(parent.items.length);
+  const last = lastTurn(parent);
+  if (last === undefined || last.length + added.length > MAX_FRAME_ITEMS) return undefined;
+  const hasOpenReasoning = openItems(parent.items).some((item) => hasThinking(item, thoughtEnd));
+  // It is left out of the past from then on.
+  if (hasOpenReasoning && added.some(isUser)) return undefined;
+  // What a late definition shows depends on those before it.
+  if (added.some(({ type }) => type === "additional_tools")) return undefined;
+  const spoken = [...last, ...added];
+  if (!hasAllCalls(spoken)) return undefined;
+  const hidesCalls = parent.head.tools.length === 0 && !spoken.some(isCall);
+  if (hidesCalls && parent.items.some(isCall)) return undefined;
+  return { last: last.map(withoutTexts), added, hasOpenReasoning };
+}
+
+/** From the start of the last assistant turn; undefined without one, or where the output is a part of it. */
+function lastTurn({ items, numPromptItems, generation }: ParentItems) {
+  const lastSpoken = items.findLastIndex(isAssistant);
+  const start = items.findLastIndex((item, index) => index < lastSpoken && !isAssistant(item)) + 1;
+  const isWhole = generation === "none" || start === numPromptItems;
+  const hasPast = items.slice(0, start).some(isUser);
+  return lastSpoken >= 0 && isWhole && hasPast ? items.slice(start) : undefined;
+}
+
+/** Behind the last user message. */
+function openItems(items: readonly ContextItem[]): readonly ContextItem[] {
+  return items.slice(items.findLastIndex(isUser) + 1);
+}
+
+function hasThinking(item: ContextItem, thoughtEnd: string | undefined): boolean {
+  if (item.type === "reasoning") return true;
+  if (thoughtEnd === undefined || item.type !== "message" || !isAssistant(item)) return false;
+  return item.content.some(({ text }) => text.includes(thoughtEnd));
+}
+
+function hasAllCalls(items: readonly ContextItem[]): boolean {
+  const callIds = new Set(items.filter(isCall).map(({ call_id }) => call_id));
+  return items.every(
+    (item) => !("call_id" in item) || item.call_id === undefined || callIds.has(item.call_id),
+  );
+}
+
+/**
+ * The frame with nothing left of what was said: conversations that have this in common are rendered
+ * alike.
+ */
+export function shapeOf({ last, added, hasOpenReasoning }: MinimalFrame): MinimalFrame {
+  const callIds = new Map<string, string>();
+  const nameless = (item: ContextItem): ContextItem => {
+    const { id: _, ...stub } = withoutTexts(item);
+    if (!("call_id" in stub) || stub.call_id === undefined) return stub;
+    const callId = callIds.get(stub.call_id) ?? `call_${callIds.size}`;
+    callIds.set(stub.call_id, callId);
+    if (stub.type !== "function_call") return { ...stub, call_id: callId };
+    const { namespace: _namespace, ...call } = stub;
+    return { ...call, call_id: callId, name: "probe" };
+  };
+  return { last: last.map(nameless), added: added.map(nameless), hasOpenReasoning };
+}
+
+function withoutTexts(item: ContextItem): ContextItem {
+  switch (item.type) {
+    case "message": {
+      const text = item.content.map((part) => part.text).join("\n");
+      const type = item.role === "assistant" ? "output_text" : "input_text";
+      return { ...item, content: [{ type, text: stubOf(text) }] };
+    }
+    case "reasoning":
+      return { ...item, text: stubOf(item.text) };
+    case "function_call":
+      return { ...item, arguments: isObjectText(item.arguments) ? "{}" : STUB_TEXT };
+    case "function_call_output":
+      return { ...item, output: stubOf(item.output) };
+    case "additional_tools":
+    case "tool_search_output":
+      return { ...item, tools: [] };
+    case "configuration_update":
+      return { type: item.type };
+  }
+}
+
+function stubOf(text: string): string {
+  return text === "" ? "" : STUB_TEXT;
+}
+
+/** Templates take other arguments than objects as text, if at all. */
+function isObjectText(text: string): boolean {
+  try {
+    return isJsonObject(JSON.parse(text));
+  } catch (error) {
+    if (error instanceof SyntaxError) return false;
+    throw error;
+  }
+}
+
+function isUser(item: ContextItem): boolean {
+  return item.type === "message" && item.role === "user";
+}
+
+function isAssistant(item: ContextItem): boolean {
+  const isMessage = item.type === "message" && item.role === "assistant";
+  return isMessage || item.type === "function_call" || item.type === "reasoning";
+}
+
+export function isCall(item: ContextItem): item is FunctionCallItem {
+  return item.type === "function_call";
+}
