@@ -8,3 +8,12 @@ export function jsonChars(value: unknown): number {
   }
   return chars;
 }
+
+/** All of the values together. Looks at no more of them than it has to. */
+export function exceedsChars(values: readonly unknown[], maxChars: number): boolean {
+  let chars = 0;
+  return values.some((value) => {
+    chars += jsonChars(value);
+    return chars > maxChars;
+  });
+}

@@ -3,7 +3,7 @@
  * from along the way, the latest messages of the user, and, where an answer is to follow, the turn that it
  * belongs to. Pure.
  */
-import { jsonChars } from "../base/json-chars.ts";
+import { exceedsChars, jsonChars } from "../base/json-chars.ts";
 import { summaryMessage } from "../protocol/parse-compaction.ts";
 import type { ContextItem, MessageItem } from "../protocol/responses-types.ts";
 import { headItems } from "./chat-messages.ts";
@@ -23,7 +23,7 @@ export function planCompaction(
 ): CompactionPlan {
   const start = items.findLastIndex(isUserMessage);
   const current = start === -1 ? [] : items.slice(start);
-  const isShort = jsonChars(current) <= maxCurrentChars;
+  const isShort = !exceedsChars(current, maxCurrentChars);
   const isQuestion = current.length === 1; // that still waits for its answer
   return isShort || isQuestion
     ? { past: items.slice(0, items.length - current.length), current }

@@ -128,9 +128,8 @@ function buildUnder(
   prompts: PromptBuilder,
   head: PromptHead,
   { generate }: ResponsesRequest,
-  { tenant, receivedBytes }: TurnContext,
+  { tenant }: TurnContext,
   parent: LaneState | undefined,
 ): BuildPrompt {
-  return (items) =>
-    prompts.build({ tenant, head, items, parent, addGenerationPrompt: generate, receivedBytes });
+  return (items) => prompts.build({ tenant, head, items, parent, addGenerationPrompt: generate });
 }

@@ -3,6 +3,7 @@
  * where the template allows it; what the model generated stays as its ids. When the template rewrote
  * history or the head changed, everything is made anew and the reason is reported.
  */
+import { exceedsChars } from "../base/json-chars.ts";
 import type { MissReason } from "../protocol/responses-types.ts";
 import type { ChatTemplate, TextModel } from "../text/text-types.ts";
 import { headDifference, type LaneState } from "./lane-state.ts";
@@ -16,8 +17,7 @@ import {
 import { TokenList } from "./token-list.ts";
 
 /** A larger prompt is composed on another thread: here it would hold up everybody for tens of milliseconds. */
-const MAX_INLINE_BYTES = 256 * 1024;
-const BYTES_PER_TOKEN = 4; // of text, about
+const MAX_INLINE_CHARS = 256 * 1024;
 
 export interface Prompt {
   readonly tokens: TokenList;
@@ -34,8 +34,6 @@ export interface Prompt {
 
 export interface PromptRequest extends Omit<ComposeRequest, "parent"> {
   readonly parent: LaneState | undefined;
-  /** Of the request, which adds to its parent. */
-  readonly receivedBytes: number;
 }
 
 /** Composes where it holds up nobody. */
@@ -82,14 +80,12 @@ export class PromptBuilder {
   }
 
   async #compose(request: PromptRequest, parent: LaneState | undefined): Promise<ComposedPrompt> {
-    const { tenant, head, items, addGenerationPrompt, receivedBytes } = request;
-    const composable = { tenant, head, items, addGenerationPrompt };
-    const composition = { ...composable, parent: parent && parentItems(parent) };
-    const isLarge = receivedBytes > MAX_INLINE_BYTES;
-    const delta = isLarge ? undefined : await this.#composer.composeDelta(composition);
+    const { head, items } = request;
+    const composition = { ...request, parent: parent && parentItems(parent) };
+    const added = items.slice(parent?.items.length);
+    const delta = isLarge(added) ? undefined : await this.#composer.composeDelta(composition);
     if (delta) return delta;
-    const numBytes = receivedBytes + (parent?.tokens.length ?? 0) * BYTES_PER_TOKEN;
-    const composer = numBytes > MAX_INLINE_BYTES ? this.#remote : this.#composer;
+    const composer = isLarge([head, ...items]) ? this.#remote : this.#composer;
     return composer.compose(composition);
   }
 
@@ -122,6 +118,10 @@ export class PromptBuilder {
       ? { tokens, isMarkerGenerated: true }
       : { tokens: tokens.prefix(tokens.length - 1), isMarkerGenerated: false };
   }
+}
+
+function isLarge(rendered: readonly unknown[]): boolean {
+  return exceedsChars(rendered, MAX_INLINE_CHARS);
 }
 
 /** Plain data: a lane itself holds a live sequence. */

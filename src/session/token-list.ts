@@ -17,8 +17,9 @@ export class TokenList {
     this.length = length;
   }
 
+  /** @param ids stays as it is from here on: the list has no copy, and writes nothing into it */
   static from(ids: Int32Array): TokenList {
-    return new TokenList({ ids: ids.slice(), numUsed: ids.length }, ids.length);
+    return new TokenList({ ids, numUsed: ids.length }, ids.length);
   }
 
   at(idx: number): number | undefined {

@@ -88,7 +88,8 @@ export interface RunResult {
   readonly events: readonly ResponseEvent[];
 }
 
-export interface FixtureOptions extends Pick<SessionOptions, "reasoningForm" | "echo" | "archive"> {
+export interface FixtureOptions
+  extends Pick<SessionOptions, "reasoningForm" | "echo" | "archive" | "composer"> {
   readonly contextTokens?: number;
 }
 
