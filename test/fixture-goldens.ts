@@ -14,12 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { gunzipSync } from "node:zlib";
-import { testDataFolder } from "./fixture-models.ts";
-
-const FIXTURES =
-  testDataFolder === undefined
-    ? path.join(import.meta.dirname, "golden/models")
-    : path.join(testDataFolder, "fixtures/models");
+import { FIXTURE_MODELS } from "./fixture-models.ts";
 
 export interface GoldenPrompt {
   readonly id: string;
@@ -71,7 +66,9 @@ const FLOAT_TYPES = ["F32", "F16", "BF16"];
 
 /** Models that have goldens here. */
 export function goldenModelNames(): string[] {
-  return readdirSync(FIXTURES).filter((model) => existsSync(goldenPath(model, "golden_gguf.json")));
+  return readdirSync(FIXTURE_MODELS).filter((model) =>
+    existsSync(goldenPath(model, "golden_gguf.json")),
+  );
 }
 
 /** Every checkpoint of a model: its GGUF files, split ones by their first part, and its HF folder. */
@@ -82,7 +79,7 @@ export function goldenModels(model: string): GoldenModel[] {
   const ggufs = Object.entries(files)
     .filter(([name]) => !/-of-/.test(name) || name.includes("-00001-of-"))
     .map(([name, entry]) => ggufModel(model, name, entry, files));
-  return existsSync(path.join(FIXTURES, model, "hf")) ? [...ggufs, hfModel(model)] : ggufs;
+  return existsSync(path.join(FIXTURE_MODELS, model, "hf")) ? [...ggufs, hfModel(model)] : ggufs;
 }
 
 /** One checkpoint, by its variant ("Q4_1", "hf"); undefined without the fixtures that have it. */
@@ -93,7 +90,7 @@ export function goldenModel(model: string, variant: string): GoldenModel | undef
 
 /** The HF folder with the configuration of config.alt.json, where a model has one. */
 export function alternativeModel(model: string): GoldenModel | undefined {
-  if (!existsSync(path.join(FIXTURES, model, "hf/config.alt.json"))) return undefined;
+  if (!existsSync(path.join(FIXTURE_MODELS, model, "hf/config.alt.json"))) return undefined;
   return {
     ...hfModel(model),
     name: `${model}/hf with config.alt.json`,
@@ -139,7 +136,7 @@ function hfModel(model: string): GoldenModel {
 }
 
 function goldenPath(model: string, file: string): string {
-  return path.join(FIXTURES, model, "golden", file);
+  return path.join(FIXTURE_MODELS, model, "golden", file);
 }
 
 function goldenFile(model: string): GoldenFile {
@@ -182,12 +179,12 @@ function unpackFile(from: string, to: string): string {
 }
 
 function unpackGguf(model: string, name: string): string {
-  const packed = path.join(FIXTURES, model, "gguf", `${name}.gz`);
+  const packed = path.join(FIXTURE_MODELS, model, "gguf", `${name}.gz`);
   return unpackFile(packed, path.join(scratchFolder(), name));
 }
 
 function unpackFolder(model: string, name: string): string {
-  const from = path.join(FIXTURES, model, "hf");
+  const from = path.join(FIXTURE_MODELS, model, "hf");
   const to = path.join(scratchFolder(), name);
   mkdirSync(to, { recursive: true });
   for (const file of readdirSync(from)) {

@@ -11,3 +11,7 @@ export const TINY_MODEL = path.join(GOLDEN_MODELS, "llama-spm.F16.gguf");
 
 /** The folder with fixtures outside the repository; tests that need it skip without it. */
 export const testDataFolder: string | undefined = process.env.WARMLOOP_TEST_DATA || undefined;
+
+/** A folder for each tiny model, its files gzip'd: all of them from there, else the few that are committed. */
+export const FIXTURE_MODELS =
+  testDataFolder === undefined ? GOLDEN_MODELS : path.join(testDataFolder, "fixtures/models");

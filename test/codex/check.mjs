@@ -120,7 +120,9 @@ const CALL = { name: "exec_command", arguments: { cmd: "echo hello" } };
 
 /** The model calls a tool first and says what it likes after that. */
 function scriptedCall() {
-  const hook = pathToFileURL(path.join(import.meta.dirname, "../e2e/cases/scripted-answers.mjs"));
+  const hook = pathToFileURL(
+    path.join(import.meta.dirname, "../cases/adapter/scripted-answers.mjs"),
+  );
   const script = [`<tool_call>\n${JSON.stringify(CALL)}\n</tool_call>`];
   return { NODE_OPTIONS: `--import=${hook.href}`, WARMLOOP_TEST_SCRIPT: JSON.stringify(script) };
 }

@@ -101,7 +101,11 @@ export async function startServer(
   options?: SpawnOptions,
 ): Promise<StartedServer> {
   const command = options?.command === undefined ? ["serve"] : [];
-  const server = new CliProcess([...command, "--port", "0", ...args], options);
+  return await whenReady(new CliProcess([...command, "--port", "0", ...args], options));
+}
+
+/** A command that serves, once it has printed its ready line. @throws {Error} when it ends without */
+export async function whenReady(server: CliProcess): Promise<StartedServer> {
   try {
     const [, url, modelId] = await server.waitFor(/^warmloop ready (\S+) model=(\S+)$/m);
     return {

@@ -3,42 +3,33 @@ import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { COMMIT, TestHub, type TestHubOptions } from "../unit/models/test-hub.ts";
-import { defaultModel, loadManifest } from "../../src/models/manifest.ts";
+import { COMMIT, TestHub } from "../unit/models/test-hub.ts";
 import { TINY_MODEL } from "../fixture-models.ts";
 import { runCli, startServer } from "./cli-process.ts";
+import {
+  DEFAULT_MODEL,
+  flipOneBit,
+  hubEnv,
+  readDefaultModel,
+  startDefaultModelHub,
+} from "./default-model-hub.ts";
 
-const MODEL = defaultModel(loadManifest());
-const FILE = `${MODEL.id}/${MODEL.file}`;
-/** So that only the hub of the test can give the file. */
-const NO_PACKAGES = { PIP_NO_INDEX: "1", PIP_FIND_LINKS: emptyFolder() };
+const FILE = `${DEFAULT_MODEL.id}/${DEFAULT_MODEL.file}`;
 
 let body: Buffer;
 beforeAll(async () => {
-  // The ordinary cache: fetched once from the ordinary sources, then there for good.
-  const { exitCode, stdout, stderr } = await runCli(["models", "pull"]);
-  expect(stderr, stderr).not.toContain("cannot download");
-  expect(exitCode).toBe(0);
-  body = readFileSync(stdout.trim());
+  body = await readDefaultModel();
 }, 1_800_000);
 
 function emptyFolder(): string {
   return mkdtempSync(path.join(tmpdir(), "warmloop-download-"));
 }
 
-/** A hub that has the default model as the manifest says. */
-function startHub(options: Partial<TestHubOptions> = {}): Promise<TestHub> {
-  const source = MODEL.sources.find((candidate) => candidate.kind === "hf");
-  if (source === undefined) throw new Error("the default model has no hub source");
-  const { repo, revision: commit, path: file } = source;
-  return TestHub.start({ repos: { [repo]: { files: { [file]: body }, commit } }, ...options });
-}
-
 describe("models pull", () => {
   test("a body cut at 40 % is continued, and the file is whole", async () => {
-    await using hub = await startHub({ cutsAt: [0.4] });
+    await using hub = await startDefaultModelHub(body, { cutsAt: [0.4] });
     const modelsDir = emptyFolder();
-    const env = { WARMLOOP_MODELS_DIR: modelsDir, HF_ENDPOINT: hub.url, ...NO_PACKAGES };
+    const env = hubEnv(hub, modelsDir);
     const { exitCode, stdout, stderr } = await runCli(["models", "pull"], { env });
     expect(exitCode, stderr).toBe(0);
     expect(stdout.trim()).toBe(path.join(modelsDir, FILE));
@@ -46,11 +37,10 @@ describe("models pull", () => {
   });
 
   test("a flipped byte: 5, both digests, and no file under the final name", async () => {
-    const flipped = Buffer.from(body);
-    flipped[50_000_000]! ^= 1;
-    await using hub = await startHub({ sends: { [MODEL.file]: flipped } });
+    const sends = { [DEFAULT_MODEL.file]: flipOneBit(body) };
+    await using hub = await startDefaultModelHub(body, { sends });
     const modelsDir = emptyFolder();
-    const env = { WARMLOOP_MODELS_DIR: modelsDir, HF_ENDPOINT: hub.url, ...NO_PACKAGES };
+    const env = hubEnv(hub, modelsDir);
     const { exitCode, stderr } = await runCli(["models", "pull"], { env });
     expect(exitCode).toBe(5);
     expect(stderr).toMatch(/[0-9a-f]{64}.*[0-9a-f]{64}/);
@@ -58,20 +48,17 @@ describe("models pull", () => {
   });
 
   test("two at once end with one whole file", async () => {
-    await using hub = await startHub();
-    const env = { WARMLOOP_MODELS_DIR: emptyFolder(), HF_ENDPOINT: hub.url, ...NO_PACKAGES };
+    await using hub = await startDefaultModelHub(body);
+    const modelsDir = emptyFolder();
+    const env = hubEnv(hub, modelsDir);
     const pull = () => runCli(["models", "pull"], { env });
     const results = await Promise.all([pull(), pull()]);
     expect(results.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
-    expect(readFileSync(path.join(env.WARMLOOP_MODELS_DIR, FILE)).equals(body)).toBe(true);
+    expect(readFileSync(path.join(modelsDir, FILE)).equals(body)).toBe(true);
   });
 
   test("no source at all: 5, and what to do", async () => {
-    const env = {
-      WARMLOOP_MODELS_DIR: emptyFolder(),
-      HF_ENDPOINT: "http://127.0.0.1:9",
-      ...NO_PACKAGES,
-    };
+    const env = hubEnv({ url: "http://127.0.0.1:9" }, emptyFolder());
     const { exitCode, stderr } = await runCli(["models", "pull"], { env });
     expect(exitCode).toBe(5);
     expect(stderr).toMatch(/cannot download smollm2-135m-instruct: .*--model PATH/);
@@ -99,7 +86,7 @@ describe("models pull", () => {
     ["--accept-license=gemma", "gemma-3-270m"],
   ])("terms are accepted by %s %s %s", async (...args) => {
     await using hub = await TestHub.start({ repos: {}, status: 404 });
-    const env = { WARMLOOP_MODELS_DIR: emptyFolder(), HF_ENDPOINT: hub.url, ...NO_PACKAGES };
+    const env = hubEnv(hub, emptyFolder());
     const { stderr } = await runCli(["models", "pull", ...args], { env });
     expect(stderr).toContain("ERR_DOWNLOAD_NO_SOURCE"); // past the terms
   });
@@ -121,7 +108,7 @@ describe("models pull", () => {
 
   test("terms accepted once are remembered", async () => {
     await using hub = await TestHub.start({ repos: {}, status: 404 });
-    const env = { WARMLOOP_MODELS_DIR: emptyFolder(), HF_ENDPOINT: hub.url, ...NO_PACKAGES };
+    const env = hubEnv(hub, emptyFolder());
     const pull = ["models", "pull", "gemma-3-270m"];
     for (const args of [[...pull, "--accept-license"], pull]) {
       const { exitCode, stderr } = await runCli(args, { env });

@@ -1,4 +1,4 @@
-/** Kind `engine` of the shared cases: parts of the engine and of the text layer, without a server. */
+/** Kind `engine` of the cases: parts of the engine and of the text layer, without a server. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import path from "node:path";
@@ -8,6 +8,7 @@ import type { EngineOptions } from "../../../src/native/addon-types.ts";
 import { loadAddon } from "../../../src/native/load-addon.ts";
 import { loadTextModel } from "../../../src/text/load-text-model.ts";
 import { compareLogits } from "../../engine/logit-difference.ts";
+import { testDataFolder } from "../../fixture-models.ts";
 import { fetchVocabulary, type VocabularySource } from "../../real-vocabularies.ts";
 import { makeInspection } from "../../unit/text/inspections.ts";
 import { unpackModel } from "./mutated-model.ts";
@@ -30,19 +31,13 @@ interface TokenizerCase {
   readonly texts: readonly string[];
 }
 
-interface Surroundings {
-  readonly id: string;
-  /** Folder of fixtures and cases. */
-  readonly shared: string;
-}
-
 export async function engineHook(
   input: ScriptCase | KvCase | TokenizerCase | object,
-  { id, shared }: Surroundings,
+  { id }: { readonly id: string },
 ): Promise<object> {
-  if ("script_ids" in input) return decodeScript(input, shared);
-  if ("chunks" in input) return await compareChunks(input, shared);
-  if ("tokenizer" in input) return await compareTokenizers(input, shared);
+  if ("script_ids" in input) return decodeScript(input);
+  if ("chunks" in input) return await compareChunks(input);
+  if ("tokenizer" in input) return await compareTokenizers(input);
   return { skip: `${id} is a test of its own; see test/engine and test/unit` };
 }
 
@@ -55,8 +50,8 @@ const TOKEN_KINDS = {
   "control id": "<start_of_turn>",
 } as const;
 
-function decodeScript({ model: base, script_ids: kinds }: ScriptCase, shared: string) {
-  const model = unpackModel(`${base}/Q8_0`, shared);
+function decodeScript({ model: base, script_ids: kinds }: ScriptCase) {
+  const model = unpackModel(`${base}/Q8_0`);
   const { tokenizer, createOutputDecoder } = loadTextModel(model, loadAddon().inspectModel(model));
   const oneToken = { parseSpecial: true, addBos: false };
   const ids = kinds.flatMap((kind) => [...tokenizer.encodePlain(TOKEN_KINDS[kind], oneToken)]);
@@ -76,8 +71,8 @@ const DECODED_TOKENS = 32;
  * For each KV type: logits of each way to cut the prompt, tokens without and with the cache, and how far
  * the logits of 8-bit KV are from those of float32. The weights are float: only the KV cache rounds.
  */
-async function compareChunks({ model, kv_type: kvTypes, ...plan }: KvCase, shared: string) {
-  const modelPath = unpackModel(`${model}/F32`, shared);
+async function compareChunks({ model, kv_type: kvTypes, ...plan }: KvCase) {
+  const modelPath = unpackModel(`${model}/F32`);
   const { vocab } = loadAddon().inspectModel(modelPath);
   const tokens = Int32Array.from({ length: plan.prompt_tokens }, (_, i) => (i * i * 7919) % vocab);
   const worlds = [];
@@ -121,10 +116,12 @@ async function runTwice(options: OpenOptions, tokens: Int32Array) {
 
 // ---- Ids of real vocabularies, beside those of the library in Rust
 
-async function compareTokenizers({ tokenizer: names, texts }: TokenizerCase, shared: string) {
+async function compareTokenizers({ tokenizer: names, texts }: TokenizerCase) {
+  if (testDataFolder === undefined)
+    return { skip: "needs fixtures/tokenizers of WARMLOOP_TEST_DATA" };
   const worlds = [];
   for (const name of names.map((wanted) => wanted.replace(/^fixture:/, ""))) {
-    const fixture = path.join(shared, "fixtures/tokenizers", `${name}.json`);
+    const fixture = path.join(testDataFolder, "fixtures/tokenizers", `${name}.json`);
     const source = JSON.parse(readFileSync(fixture, "utf8")) as VocabularySource;
     let folder: string;
     try {

@@ -1,9 +1,9 @@
-/** Kind `client` of the shared cases: real clients, which leave answers in the middle and ask again. */
+/** Kind `client` of the cases: real clients, which leave answers in the middle and ask again. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { createOpenAI } from "@ai-sdk/openai";
 import { jsonSchema, Output, streamText } from "ai";
 import OpenAI from "openai";
-import { type StartedServer, startServer } from "../cli-process.ts";
+import { type StartedServer, startServer } from "../../e2e/cli-process.ts";
 
 interface ClientCase {
   readonly do?: { readonly loop?: number };

@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSy
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { gunzipSync } from "node:zlib";
+import { FIXTURE_MODELS } from "../../fixture-models.ts";
 import { editMetadata } from "../../gguf-metadata.ts";
 
 /** One change; the keys are those of the case files. */
@@ -29,10 +30,10 @@ export interface FileCase {
 }
 
 /** One damaged model for each variant of the case. Returns their paths. */
-export function writeMutatedModels({ base, mutate }: FileCase, sharedFolder: string): string[] {
+export function writeMutatedModels({ base, mutate }: FileCase): string[] {
   const mutations = mutate.flatMap((mutation) => mutation.variants ?? [mutation]);
   return mutations.map((mutation) => {
-    const model = unpackModel(base, sharedFolder);
+    const model = unpackModel(base);
     const file = mutation.file === undefined ? model : path.join(model, mutation.file);
     writeFileSync(file, applyMutation(readFileSync(file), mutation));
     return model;
@@ -40,9 +41,9 @@ export function writeMutatedModels({ base, mutate }: FileCase, sharedFolder: str
 }
 
 /** A fixture model as a file or folder of its own. `base` is as in a case. */
-export function unpackModel(base: string, sharedFolder: string): string {
+export function unpackModel(base: string): string {
   const [name = "", variant = ""] = base.replace(/^fixture:/, "").split("/");
-  const source = path.join(sharedFolder, "fixtures", "models", name);
+  const source = path.join(FIXTURE_MODELS, name);
   const target = mkdtempSync(path.join(tmpdir(), "warmloop-case-"));
   if (variant === "hf") {
     cpSync(path.join(source, "hf"), target, { recursive: true });
