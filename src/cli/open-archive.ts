@@ -7,6 +7,7 @@ import { LmdbArchive } from "../session/store/lmdb-archive.ts";
 import type { ResponseArchive } from "../session/store/response-archive.ts";
 import { DEFAULT_STORE_LIMITS, type StoreLimits } from "../session/store/response-store.ts";
 import { StoreFolderError } from "../session/store/store-folder.ts";
+import { ThreadedArchive } from "../session/store/threaded-archive.ts";
 
 /**
  * undefined: stored responses are kept in memory only.
@@ -16,7 +17,9 @@ export function openArchive(config: Config, logger: Logger): ResponseArchive | u
   const { folder, isDefaultFolder } = config.store;
   if (folder === undefined) return undefined;
   try {
-    return new LmdbArchive(folder, storeLimits(config), () => systemClock.unixSeconds());
+    const limits = storeLimits(config);
+    const archive = LmdbArchive.open(folder, limits, () => systemClock.unixSeconds());
+    return new ThreadedArchive(archive, { folder, limits });
   } catch (error) {
     if (!(error instanceof StoreFolderError)) throw error;
     const problem = `--store-dir ${folder}: ${error.message}`;

@@ -12,6 +12,7 @@ import { parseToolChoice } from "./parse-tool-choice.ts";
 import { checkNewName, parseCustom, parseFunction, toolArray } from "./parse-tools.ts";
 import { MAX_TOP_LOGPROBS } from "./request-limits.ts";
 import { type CallableTool, REASONING_EFFORTS, type ResponsesRequest } from "./responses-types.ts";
+import { NO_SENT_ITEMS } from "./sent-items.ts";
 
 export interface ChatRequest {
   /** Its seed is not looked at. */
@@ -33,7 +34,7 @@ export function parseChatRequest(value: unknown): ChatRequest {
     request: {
       model: body.requiredString("model"),
       input: parseChatMessages(body),
-      inputItems: [],
+      inputItems: NO_SENT_ITEMS,
       instructions: null,
       previousResponseId: null,
       callableTools,

@@ -8,6 +8,7 @@ import { parseSeeds } from "./parse-choices.ts";
 import { parseResponseFormat } from "./parse-format.ts";
 import { parseSampling } from "./parse-sampling.ts";
 import { checkTextSize, MAX_RUNS } from "./request-limits.ts";
+import { NO_SENT_ITEMS } from "./sent-items.ts";
 
 const DEFAULT_MAX_TOKENS = 16; // the API's own
 const MAX_TOP_LOGPROBS = 5; // the API's own, too
@@ -27,7 +28,7 @@ export function parseCompletionRequest(value: unknown): CompletionRequest {
     request: {
       model: body.requiredString("model"),
       input: [],
-      inputItems: [],
+      inputItems: NO_SENT_ITEMS,
       instructions: null,
       previousResponseId: null,
       callableTools: [],

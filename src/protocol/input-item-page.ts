@@ -2,6 +2,7 @@
 import type { JsonObject } from "../base/json-object.ts";
 import { quote } from "./field-reader.ts";
 import { invalidQuery, queryInteger, queryOneOf } from "./query-fields.ts";
+import { readSentItems, type SentItems } from "./sent-items.ts";
 
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
@@ -31,23 +32,23 @@ export function parseInputItemsQuery(query: URLSearchParams): InputItemsQuery {
   };
 }
 
-/**
- * @param items oldest first, each with an id
- * @throws {ApiError} invalid_value: there is no item of that id
- */
-export function pageOf(items: readonly JsonObject[], query: InputItemsQuery): InputItemPage {
-  const { limit, order, after } = query;
-  const ordered = order === "asc" ? items : items.toReversed();
-  const start = after === undefined ? 0 : ordered.findIndex(({ id }) => id === after) + 1;
+/** @throws {ApiError} invalid_value: there is no item of that id */
+export function pageOf(sent: SentItems, { limit, order, after }: InputItemsQuery): InputItemPage {
+  const ids = order === "asc" ? sent.ids : sent.ids.toReversed();
+  const start = after === undefined ? 0 : ids.indexOf(after) + 1;
   if (after !== undefined && start === 0) {
     throw invalidQuery("after", `names no input item of this response: ${quote(after)}`);
   }
-  const data = ordered.slice(start, start + limit);
+  const end = Math.min(start + limit, ids.length);
+  const data =
+    order === "asc"
+      ? readSentItems(sent, start, end)
+      : readSentItems(sent, ids.length - end, ids.length - start).toReversed();
   return {
     object: "list",
     data,
     first_id: data.at(0)?.id ?? null,
     last_id: data.at(-1)?.id ?? null,
-    has_more: start + limit < ordered.length,
+    has_more: end < ids.length,
   };
 }

@@ -24,7 +24,7 @@ import {
   type ReasoningEffort,
   type ResponsesRequest,
 } from "./responses-types.ts";
-import { listedItems, withItemIds } from "./sent-items.ts";
+import { NO_SENT_ITEMS, sentItems, withItemIds } from "./sent-items.ts";
 
 /** Fields that exist on one transport only: `stream` on HTTP, `generate` on WebSocket. */
 export type RequestTransport = "http" | "ws";
@@ -78,10 +78,10 @@ function parseRequestInput(
   const value = body.value("input");
   const isEmpty = value === undefined || (Array.isArray(value) && value.length === 0);
   if (isEmpty && !mayBeEmpty) return body.missing("input");
-  if (!store) return { input: parseInput(value), inputItems: [] };
+  if (!store) return { input: parseInput(value), inputItems: NO_SENT_ITEMS };
   if (typeof value === "string") checkTextSize(value, "input");
   const sent = withItemIds(value);
-  return { input: parseInput(sent), inputItems: listedItems(sent) };
+  return { input: parseInput(sent), inputItems: sentItems(sent) };
 }
 
 function parseGenerate(body: FieldReader, transport: RequestTransport): boolean {

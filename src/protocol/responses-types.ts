@@ -3,6 +3,7 @@
  * are the wire's own. A parsed request has every default filled in; unknown fields are gone.
  */
 import type { JsonObject } from "../base/json-object.ts";
+import type { SentItems } from "./sent-items.ts";
 
 // --- items -----------------------------------------------------------------------------------
 
@@ -173,8 +174,8 @@ export type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
 export interface ResponsesRequest {
   readonly model: string;
   readonly input: readonly InputItem[];
-  /** The input as sent, each item with an id; empty where nothing is stored. */
-  readonly inputItems: readonly JsonObject[];
+  /** The input as sent; empty where nothing is stored. */
+  readonly inputItems: SentItems;
   readonly instructions: string | null;
   readonly previousResponseId: string | null;
   /** Tools that the model can call, in order; `parseTools` has those of the request alone. */

@@ -29,9 +29,37 @@ export function withItemIds(input: unknown): unknown {
   return Array.isArray(input) ? input.map(withId) : input;
 }
 
-/** Of an input that was parsed. */
-export function listedItems(input: unknown): readonly JsonObject[] {
-  return Array.isArray(input) ? input.filter(isJsonObject) : [];
+/** Items as they were sent, each with its id, kept as JSON: nobody reads them until they are listed. */
+export interface SentItems {
+  /** The texts of the items, one behind the other. */
+  readonly json: Uint8Array;
+  /** Of each item's text, in bytes. */
+  readonly ends: readonly number[];
+  readonly ids: readonly string[];
+}
+
+export const NO_SENT_ITEMS: SentItems = { json: new Uint8Array(), ends: [], ids: [] };
+
+/** @param input that was parsed, after `withItemIds` */
+export function sentItems(input: unknown): SentItems {
+  const items = Array.isArray(input) ? input.filter(isJsonObject) : [];
+  const texts = items.map((item) => Buffer.from(JSON.stringify(item)));
+  const ends: number[] = [];
+  for (const { byteLength } of texts) ends.push((ends.at(-1) ?? 0) + byteLength);
+  return { json: Buffer.concat(texts), ends, ids: items.map(({ id }) => String(id)) };
+}
+
+/** Those of the items from `start` up to `end`. */
+export function readSentItems(
+  { json, ends }: SentItems,
+  start: number,
+  end: number,
+): readonly JsonObject[] {
+  const bytes = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
+  return ends.slice(start, end).map((itemEnd, index) => {
+    const itemStart = ends[start + index - 1] ?? 0;
+    return JSON.parse(bytes.toString("utf8", itemStart, itemEnd));
+  });
 }
 
 function withId(item: unknown): unknown {

@@ -1,7 +1,7 @@
 /** Responses that run right now: what a client may see of one by its id, and how it is cancelled. */
 import { createDeferred, type Deferred } from "../base/deferred.ts";
-import type { JsonObject } from "../base/json-object.ts";
 import type { OutputItem, ResponseEvent, ResponseObject } from "../protocol/responses-types.ts";
+import type { SentItems } from "../protocol/sent-items.ts";
 import { EventRecording } from "./event-recording.ts";
 import type { Turn, TurnOutcome } from "./turn.ts";
 
@@ -9,7 +9,7 @@ export class ActiveResponse {
   readonly tenant: string;
   /** It can be asked for by its id. */
   readonly isStored: boolean;
-  readonly inputItems: readonly JsonObject[];
+  readonly inputItems: SentItems;
   /** undefined: its events are not kept. */
   readonly recording: EventRecording | undefined;
   readonly #cancellation = new AbortController();

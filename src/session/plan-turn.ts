@@ -45,10 +45,10 @@ export class TurnPlanner {
     const { endpoint } = this.#dependencies;
     const prompts = this.#requirePrompts();
     checkLogitBias(received, endpoint.info.vocab);
-    const chain = this.#resolveParent(received, context);
+    const chain = await this.#resolveParent(received, context);
     const parent = chain && isLane(chain) ? chain : undefined;
     const request = configuredRequest(received, chain?.items ?? []);
-    const allItems = this.#contextOf(request.input, context, chain);
+    const allItems = await this.#contextOf(request.input, context, chain);
     const tools = toolSetOf(request.callableTools, allItems);
     checkToolChoice(request.toolChoice, tools.callable);
     const head = this.#headOf(request, tools, chain);
@@ -87,21 +87,24 @@ export class TurnPlanner {
     return { instructions, tools: tools.head, date, reasoningEffort };
   }
 
-  #contextOf(
+  async #contextOf(
     input: readonly InputItem[],
     context: TurnContext,
     chain: ChainState | undefined,
-  ): readonly ContextItem[] {
+  ): Promise<readonly ContextItem[]> {
     const { sealedReasoning } = this.#dependencies;
-    const known = this.#resolveItems(input, context, chain);
+    const known = await this.#resolveItems(input, context, chain);
     const opened = openReasoning(known, (blob) => sealedReasoning.open(context.tenant, blob));
     return extendContext(chain?.items ?? [], opened);
   }
 
-  #resolveParent(request: ResponsesRequest, context: TurnContext): ChainState | undefined {
+  async #resolveParent(
+    request: ResponsesRequest,
+    context: TurnContext,
+  ): Promise<ChainState | undefined> {
     const id = request.previousResponseId;
     if (id === null) return undefined;
-    const parent = cacheOf(context)?.get(id) ?? this.#store.chain(context.tenant, id);
+    const parent = cacheOf(context)?.get(id) ?? (await this.#store.chain(context.tenant, id));
     if (parent) return parent;
     throw invalidRequest(
       "previous_response_not_found",
@@ -114,9 +117,9 @@ export class TurnPlanner {
   #resolveItems(input: readonly InputItem[], context: TurnContext, chain: ChainState | undefined) {
     return resolveReferences(
       input,
-      (ids) =>
+      async (ids) =>
         new Map([
-          ...this.#store.findItems(context.tenant, ids),
+          ...(await this.#store.findItems(context.tenant, ids)),
           ...(cacheOf(context)?.findItems(ids) ?? []),
           ...itemsById([chain?.items ?? []], ids),
         ]),

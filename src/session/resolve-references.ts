@@ -9,15 +9,15 @@ import type {
 } from "../protocol/responses-types.ts";
 
 /** Finds those of the items that are known. */
-export type FindItems = (ids: ReadonlySet<string>) => ReadonlyMap<string, ContextItem>;
+export type FindItems = (ids: ReadonlySet<string>) => Promise<ReadonlyMap<string, ContextItem>>;
 
 /** @throws {ApiError} item_not_found */
-export function resolveReferences(
+export async function resolveReferences(
   input: readonly InputItem[],
   find: FindItems,
-): readonly ResolvedItem[] {
+): Promise<readonly ResolvedItem[]> {
   const ids = new Set(input.filter(isReference).map(({ id }) => id));
-  const found = ids.size === 0 ? undefined : find(ids);
+  const found = ids.size === 0 ? undefined : await find(ids);
   return input.map((item) => {
     if (!isReference(item)) return item;
     const known = found?.get(item.id);

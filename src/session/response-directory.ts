@@ -3,10 +3,10 @@
  * tenant's id is as unknown as one that never was.
  */
 import { LRUCache } from "lru-cache";
-import type { JsonObject } from "../base/json-object.ts";
 import { ApiError, invalidRequest } from "../protocol/api-error.ts";
 import { quote } from "../protocol/field-reader.ts";
 import type { ResponseEvent, ResponseObject } from "../protocol/responses-types.ts";
+import type { SentItems } from "../protocol/sent-items.ts";
 import type { ActiveResponse, ActiveResponses } from "./active-responses.ts";
 import type { EventRecording } from "./event-recording.ts";
 import type { ResponseLookup } from "./session-types.ts";
@@ -33,7 +33,7 @@ export class ResponseDirectory implements ResponseLookup {
     return running ?? this.#stored(tenant, responseId).response;
   }
 
-  inputItems(tenant: string, responseId: string): readonly JsonObject[] {
+  inputItems(tenant: string, responseId: string): SentItems {
     const running = this.#running(tenant, responseId)?.inputItems;
     return running ?? this.#stored(tenant, responseId).inputItems;
   }

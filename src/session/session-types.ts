@@ -2,7 +2,6 @@
  * The session as the gateway sees it. One `SessionService` serves all connections; a
  * `ConnectionState` holds the lanes of one WebSocket (or of nothing, for HTTP).
  */
-import type { JsonObject } from "../base/json-object.ts";
 import type { OutputFlow } from "../base/output-flow.ts";
 import type { CompletionPrompt } from "../protocol/completion-types.ts";
 import type {
@@ -11,6 +10,7 @@ import type {
   ResponseObject,
   ResponsesRequest,
 } from "../protocol/responses-types.ts";
+import type { SentItems } from "../protocol/sent-items.ts";
 
 export type Transport = "http" | "sse" | "ws";
 
@@ -62,7 +62,7 @@ export interface ResponseLookup {
   /** As it stands, when it still runs. */
   get(tenant: string, responseId: string): ResponseObject;
   /** Its own input, oldest first. */
-  inputItems(tenant: string, responseId: string): readonly JsonObject[];
+  inputItems(tenant: string, responseId: string): SentItems;
   /** One that runs is cancelled first. */
   delete(tenant: string, responseId: string): Promise<void>;
   /** @throws {ApiError} 409: it has ended in another way */

@@ -40,11 +40,11 @@ export function lateDefinitions(
   items: readonly ContextItem[],
 ): readonly LateDefinitions[] {
   let isSearchable = canSearch(head);
-  return items.slice(leadsWithTools(items) ? 1 : 0).flatMap((item) => {
-    if (!definesTools(item)) return [];
+  const late = items.filter(definesTools).slice(leadsWithTools(items) ? 1 : 0);
+  return late.map((item) => {
     isSearchable ||= canSearch(item.tools);
     const isFound = item.type === "tool_search_output";
-    return [{ item, shown: shownTools(item.tools, isSearchable && !isFound) }];
+    return { item, shown: shownTools(item.tools, isSearchable && !isFound) };
   });
 }
 

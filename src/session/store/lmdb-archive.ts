@@ -3,7 +3,9 @@
  * no part of one. The bounds are kept by indexes inside the file: two servers may share a folder, and
  * what one of them deletes is gone for the other.
  *
- *   responses  [tenant, id]              the encoded response
+ *   responses  [tenant, id]              the response, and where its input has which item
+ *   inputs     [tenant, id]              its input as sent
+ *   chains     [tenant, id]              what a chain goes on from
  *   entries    [tenant, id]              Entry: what the other indexes hold of it
  *   byUse      [tenant, use number, id]  least recently used first
  *   byAge      [created at, tenant, id]  oldest first, all tenants
@@ -12,11 +14,15 @@
  *   meta       "uses"                    the last use number
  */
 import { type Database, open, type RootDatabase } from "lmdb";
+import type { ChainState } from "../lane-state.ts";
 import type { ArchiveLimits, ResponseArchive } from "./response-archive.ts";
 import { prepareStoreFolder, StoreFolderError } from "./store-folder.ts";
 import {
-  decodeStoredResponse,
+  decodeChain,
+  decodeShownResponse,
   encodeStoredResponse,
+  type ResponseRecord,
+  type ShownResponse,
   type StoredResponse,
 } from "./stored-response.ts";
 
@@ -36,6 +42,8 @@ type Key = readonly [tenant: string, id: string];
 
 const DATABASES: ReadonlySet<unknown> = new Set([
   "responses",
+  "inputs",
+  "chains",
   "entries",
   "byUse",
   "byAge",
@@ -52,6 +60,8 @@ export class LmdbArchive implements ResponseArchive {
   readonly #unixSeconds: () => number;
   readonly #root: RootDatabase;
   readonly #responses: Database<Buffer, string[]>;
+  readonly #inputs: Database<Buffer, string[]>;
+  readonly #chains: Database<Buffer, string[]>;
   readonly #entries: Database<Entry, string[]>;
   readonly #byUse: Database<true, (string | number)[]>;
   readonly #byAge: Database<true, (string | number)[]>;
@@ -60,16 +70,24 @@ export class LmdbArchive implements ResponseArchive {
   readonly #meta: Database<number, string>;
 
   /** @throws {StoreFolderError} the folder is no store of ours and cannot become one */
-  constructor(folder: string, limits: ArchiveLimits, unixSeconds: () => number) {
+  static open(folder: string, limits: ArchiveLimits, unixSeconds: () => number): LmdbArchive {
     prepareStoreFolder(folder);
+    return new LmdbArchive(folder, limits, unixSeconds);
+  }
+
+  /** For a folder that this process has opened before: preparing it again would undo LMDB's locks. */
+  constructor(folder: string, limits: ArchiveLimits, unixSeconds: () => number) {
     this.#limits = limits;
     this.#unixSeconds = unixSeconds;
-    this.#root = open({ path: folder, noSubdir: false, maxDbs: 8 });
+    this.#root = open({ path: folder, noSubdir: false, maxDbs: 10 });
     const isForeign = [...this.#root.getKeys()].some((name) => !DATABASES.has(name));
     if (isForeign) throw new StoreFolderError("holds another program's data");
     const json = { encoding: "json" } as const;
     this.#meta = this.#root.openDB("meta", json);
-    this.#responses = this.#root.openDB("responses", { encoding: "binary" });
+    const binary = { encoding: "binary" } as const;
+    this.#responses = this.#root.openDB("responses", binary);
+    this.#inputs = this.#root.openDB("inputs", binary);
+    this.#chains = this.#root.openDB("chains", binary);
     this.#entries = this.#root.openDB("entries", json);
     this.#byUse = this.#root.openDB("byUse", json);
     this.#byAge = this.#root.openDB("byAge", json);
@@ -78,29 +96,40 @@ export class LmdbArchive implements ResponseArchive {
     this.#root.transactionSync(() => this.#removeExpired());
   }
 
-  get(tenant: string, responseId: string): StoredResponse | undefined {
+  get(tenant: string, responseId: string): ShownResponse | undefined {
     if (!this.has(tenant, responseId)) return undefined;
-    const bytes = this.#responses.get([tenant, responseId]);
-    return bytes && decodeStoredResponse(bytes);
+    const key = [tenant, responseId];
+    const [head, input] = [this.#responses.get(key), this.#inputs.get(key)];
+    return head && input && decodeShownResponse({ head, input });
+  }
+
+  async chain(tenant: string, responseId: string): Promise<ChainState | undefined> {
+    const bytes = this.has(tenant, responseId) && this.#chains.get([tenant, responseId]);
+    return bytes ? decodeChain(bytes) : undefined;
   }
 
   has(tenant: string, responseId: string): boolean {
-    const entry = INDEXABLE_ID.test(responseId) && this.#entries.get([tenant, responseId]);
-    return entry ? entry.createdAt > this.#expiryLimit : false;
+    return this.bytesOf(tenant, responseId) !== undefined;
   }
 
-  findByItem(tenant: string, itemId: string): StoredResponse | undefined {
-    const responseId = INDEXABLE_ID.test(itemId) && this.#items.get([tenant, itemId]);
-    return responseId ? this.get(tenant, responseId) : undefined;
+  /** As encoded; undefined: there is no such response. */
+  bytesOf(tenant: string, responseId: string): number | undefined {
+    const entry = INDEXABLE_ID.test(responseId) && this.#entries.get([tenant, responseId]);
+    return entry && entry.createdAt > this.#expiryLimit ? entry.bytes : undefined;
+  }
+
+  findByItem(tenant: string, itemId: string): string | undefined {
+    const responseId = INDEXABLE_ID.test(itemId) ? this.#items.get([tenant, itemId]) : undefined;
+    return responseId !== undefined && this.has(tenant, responseId) ? responseId : undefined;
   }
 
   async put(stored: StoredResponse): Promise<void> {
-    const bytes = encodeStoredResponse(stored);
-    if (bytes.byteLength > this.#limits.maxBytes) return;
+    const record = encodeStoredResponse(stored);
+    if (bytesOf(record) > this.#limits.maxBytes) return;
     const key: Key = [stored.tenant, stored.response.id];
     await this.#change(() => {
       this.#remove(key);
-      this.#add(key, stored, bytes);
+      this.#add(key, stored, record);
       this.#removeExpired();
       this.#removeOldest(stored.tenant);
     });
@@ -121,6 +150,11 @@ export class LmdbArchive implements ResponseArchive {
     await this.#change(() => this.#remove([tenant, responseId]));
   }
 
+  /** Another thread has written: what is read from here on has it. */
+  refresh(): void {
+    this.#root.resetReadTxn();
+  }
+
   async close(): Promise<void> {
     await this.#root.close();
   }
@@ -130,22 +164,23 @@ export class LmdbArchive implements ResponseArchive {
     await this.#root.childTransaction(action);
   }
 
-  #add(key: Key, stored: StoredResponse, bytes: Buffer): void {
+  #add(key: Key, { response, inputItems }: StoredResponse, record: ResponseRecord): void {
     const [tenant, id] = key;
-    const { response, inputItems } = stored;
-    const itemIds = [...inputItems, ...response.output]
-      .map((item) => item.id)
-      .filter((itemId) => typeof itemId === "string" && INDEXABLE_ID.test(itemId)) as string[];
-    this.#responses.putSync([...key], bytes);
+    const outputIds = response.output.map((item) => item.id);
+    const itemIds = [...inputItems.ids, ...outputIds].filter((itemId) => INDEXABLE_ID.test(itemId));
+    const bytes = bytesOf(record);
+    this.#responses.putSync([...key], record.head);
+    this.#inputs.putSync([...key], record.input);
+    this.#chains.putSync([...key], record.chain);
     this.#setEntry(key, {
-      bytes: bytes.byteLength,
+      bytes,
       createdAt: response.created_at,
       use: this.#nextUse(),
       itemIds,
     });
     this.#byAge.putSync([response.created_at, ...key], true);
     for (const itemId of itemIds) this.#items.putSync([tenant, itemId], id);
-    this.#addToTotals(tenant, 1, bytes.byteLength);
+    this.#addToTotals(tenant, 1, bytes);
   }
 
   #remove(key: Key): void {
@@ -153,6 +188,8 @@ export class LmdbArchive implements ResponseArchive {
     if (!entry) return;
     const [tenant, id] = key;
     this.#responses.removeSync([...key]);
+    this.#inputs.removeSync([...key]);
+    this.#chains.removeSync([...key]);
     this.#entries.removeSync([...key]);
     this.#byUse.removeSync([tenant, entry.use, id]);
     this.#byAge.removeSync([entry.createdAt, ...key]);
@@ -210,4 +247,8 @@ export class LmdbArchive implements ResponseArchive {
   get #expiryLimit(): number {
     return this.#unixSeconds() - this.#limits.ttlSeconds;
   }
+}
+
+function bytesOf({ head, input, chain }: ResponseRecord): number {
+  return head.byteLength + input.byteLength + chain.byteLength;
 }

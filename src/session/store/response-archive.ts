@@ -1,5 +1,6 @@
 /** Where stored responses outlive the process: the layer below `ResponseStore`. */
-import type { StoredResponse } from "./stored-response.ts";
+import type { ChainState } from "../lane-state.ts";
+import type { ShownResponse, StoredResponse } from "./stored-response.ts";
 
 export interface ArchiveLimits {
   /** Of one tenant; the least recently used go first. */
@@ -11,10 +12,12 @@ export interface ArchiveLimits {
 }
 
 export interface ResponseArchive {
-  get(tenant: string, responseId: string): StoredResponse | undefined;
+  get(tenant: string, responseId: string): ShownResponse | undefined;
+  /** What a turn continues from; undefined: there is nothing to continue. */
+  chain(tenant: string, responseId: string): Promise<ChainState | undefined>;
   has(tenant: string, responseId: string): boolean;
-  /** The response that has an item of this id in its own input or output. */
-  findByItem(tenant: string, itemId: string): StoredResponse | undefined;
+  /** Id of the response that has an item of this id in its own input or output. */
+  findByItem(tenant: string, itemId: string): string | undefined;
   /** Whole or not at all, also when the process is killed. */
   put(stored: StoredResponse): Promise<void>;
   /** Counts as used now. */

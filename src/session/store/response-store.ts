@@ -6,7 +6,6 @@
  */
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../base/clock.ts";
-import { jsonChars } from "../../base/json-chars.ts";
 import type { ContextItem } from "../../protocol/responses-types.ts";
 import {
   type ChainState,
@@ -16,7 +15,7 @@ import {
 } from "../lane-state.ts";
 import { itemsById } from "../resolve-references.ts";
 import type { ArchiveLimits, ResponseArchive } from "./response-archive.ts";
-import type { StoredResponse } from "./stored-response.ts";
+import type { ShownResponse, StoredResponse } from "./stored-response.ts";
 
 export interface StoreLimits extends ArchiveLimits {
   /** Stored responses that keep their live sequence; older ones are found by content. */
@@ -63,24 +62,39 @@ export class ResponseStore {
     });
   }
 
-  get(tenant: string, responseId: string): StoredResponse | undefined {
-    return this.#use(tenant, responseId)?.stored;
+  get(tenant: string, responseId: string): ShownResponse | undefined {
+    const held = this.#held(tenant, responseId);
+    const shown = held?.stored ?? this.#options.archive?.get(tenant, responseId);
+    if (shown) this.#touch(tenant, responseId, held);
+    return shown;
   }
 
   /** What a turn continues from, with its live lane if that is still held. */
-  chain(tenant: string, responseId: string): ChainState | undefined {
-    const used = this.#use(tenant, responseId);
-    return used?.lane ?? used?.stored.chain;
+  async chain(tenant: string, responseId: string): Promise<ChainState | undefined> {
+    const held = this.#held(tenant, responseId);
+    const { archive } = this.#options;
+    const chain = held
+      ? (held.lane ?? held.stored.chain)
+      : await archive?.chain(tenant, responseId);
+    if (chain) this.#touch(tenant, responseId, held);
+    return chain;
   }
 
   /** Items by their ids, from the own input and output of stored responses. */
-  findItems(tenant: string, itemIds: ReadonlySet<string>): ReadonlyMap<string, ContextItem> {
+  async findItems(
+    tenant: string,
+    itemIds: ReadonlySet<string>,
+  ): Promise<ReadonlyMap<string, ContextItem>> {
+    const { archive } = this.#options;
     const held = [...(this.#byTenant.get(tenant)?.values() ?? [])];
     const inMemory = itemsById(held.map(itemsOf), itemIds);
     const missing = [...itemIds].filter((id) => !inMemory.has(id));
-    const archived = missing.map((id) => this.#options.archive?.findByItem(tenant, id)?.chain);
+    const archived = new Set(missing.map((id) => archive?.findByItem(tenant, id)));
+    const chains = await Promise.all(
+      [...archived].map((id) => (id === undefined ? undefined : archive?.chain(tenant, id))),
+    );
     const inArchive = itemsById(
-      archived.map((chain) => chain?.items ?? []),
+      chains.map((chain) => chain?.items ?? []),
       itemIds,
     );
     return new Map([...inArchive, ...inMemory]);
@@ -123,14 +137,10 @@ export class ResponseStore {
     await Promise.all(this.#writing);
   }
 
-  /** What is kept of a response, which counts as used now. */
-  #use(tenant: string, responseId: string): Pick<HeldResponse, "stored" | "lane"> | undefined {
+  /** It counts as used now. What is still being written is the latest anyway. */
+  #touch(tenant: string, responseId: string, held: HeldResponse | undefined): void {
     const { archive } = this.#options;
-    const held = this.#held(tenant, responseId);
-    const stored = held?.stored ?? archive?.get(tenant, responseId);
-    if (!stored) return undefined;
     if (!held || held.isArchived) void this.#write(() => archive?.touch(tenant, responseId));
-    return { stored, lane: held?.lane };
   }
 
   /** Another process that shares the archive may have deleted it. */
@@ -172,10 +182,8 @@ function itemsOf({ stored }: HeldResponse): readonly ContextItem[] {
   return stored.chain?.items ?? [];
 }
 
-/** The texts are those of its lane; without one (it failed) they are those of its input. */
 function heldBytes({ stored, lane }: HeldResponse): number {
-  const texts = lane ? laneStateBytes(lane) : jsonChars(stored.inputItems) * 2;
-  return RESPONSE_BYTES + texts;
+  return RESPONSE_BYTES + stored.inputItems.json.byteLength + (lane ? laneStateBytes(lane) : 0);
 }
 
 function afterThisTurn(): Promise<void> {

@@ -24,7 +24,7 @@ describe("defaults", () => {
     const message = { id, type: "message", role: "user" };
     expect(parse({})).toEqual({
       model: "m",
-      inputItems: [{ ...message, content: [{ type: "input_text", text: "hi" }] }],
+      inputItems: { json: expect.any(Uint8Array), ends: [expect.any(Number)], ids: [id] },
       input: [{ ...message, content: [{ type: "input_text", text: "hi" }] }],
       instructions: null,
       previousResponseId: null,

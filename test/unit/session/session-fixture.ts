@@ -6,6 +6,7 @@ import type {
   ResponseObject,
   ResponsesRequest,
 } from "../../../src/protocol/responses-types.ts";
+import { NO_SENT_ITEMS } from "../../../src/protocol/sent-items.ts";
 import { createSessionService, type SessionOptions } from "../../../src/session/session-service.ts";
 import type { ConnectionState, TurnContext } from "../../../src/session/session-types.ts";
 import { FakeClock } from "./fake-clock.ts";
@@ -20,7 +21,7 @@ export function makeRequest(overrides: Partial<ResponsesRequest> = {}): Response
   return {
     model: "fake-model",
     input: [userMessage("What is the capital of France?")],
-    inputItems: [],
+    inputItems: NO_SENT_ITEMS,
     instructions: null,
     previousResponseId: null,
     callableTools: [],

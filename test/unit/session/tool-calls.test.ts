@@ -8,14 +8,14 @@ import type {
 } from "../../../src/protocol/responses-types.ts";
 import { extendContext, outputToInput } from "../../../src/session/context-items.ts";
 import { toChatMessages } from "../../../src/session/chat-messages.ts";
-import { resolveReferences } from "../../../src/session/resolve-references.ts";
 import { calls, createFixture } from "./session-fixture.ts";
 
 function requestOf(fields: Readonly<Record<string, unknown>>): ResponsesRequest {
   return parseResponsesRequest({ model: "m", input: "go", store: false, ...fields }, "ws");
 }
 
-const resolved = (input: readonly InputItem[]) => resolveReferences(input, () => new Map());
+const resolved = (input: readonly InputItem[]) =>
+  input.filter((item) => item.type !== "item_reference");
 
 /** The items of `output_item.added`, `output_item.done` and the final output, in this order. */
 function itemsOf(events: readonly ResponseEvent[]): readonly unknown[] {

@@ -15,7 +15,7 @@ import { makeStored } from "./make-stored.ts";
 const newFolder = () => mkdtempSync(path.join(tmpdir(), "warmloop-chain-"));
 
 function startOn(folder: string): Fixture {
-  const archive = new LmdbArchive(folder, DEFAULT_STORE_LIMITS, () => 1_700_000_001);
+  const archive = LmdbArchive.open(folder, DEFAULT_STORE_LIMITS, () => 1_700_000_001);
   return createFixture({ archive });
 }
 
@@ -107,16 +107,19 @@ describe("a stored response", () => {
       new ResponseStore({
         clock: new FakeClock(),
         limits: DEFAULT_STORE_LIMITS,
-        archive: new LmdbArchive(folder, DEFAULT_STORE_LIMITS, () => 1_700_000_001),
+        archive: LmdbArchive.open(folder, DEFAULT_STORE_LIMITS, () => 1_700_000_001),
         reportError: (error) => {
           throw error;
         },
       });
     const [one, other] = [openStore(), openStore()];
-    one.put(makeStored({ id: "resp_shared" }));
+    const stored = makeStored({ id: "resp_shared" });
+    one.put(stored);
     expect(other.get("a", "resp_shared")).toBeUndefined();
     await one.flush();
-    expect(other.get("a", "resp_shared")).toEqual(one.get("a", "resp_shared"));
+    const { response, chain } = stored;
+    expect(other.get("a", "resp_shared")?.response).toEqual(response);
+    expect(await other.chain("a", "resp_shared")).toEqual(chain);
     expect(await other.delete("a", "resp_shared")).toBe(true);
     await expect.poll(() => one.get("a", "resp_shared")).toBeUndefined();
     await Promise.all([one.close(), other.close()]);

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
+import { NO_SENT_ITEMS, readSentItems } from "../../../../src/protocol/sent-items.ts";
 import { LmdbArchive } from "../../../../src/session/store/lmdb-archive.ts";
 
 const WRITER = path.join(import.meta.dirname, "write-forever.ts");
@@ -31,12 +32,13 @@ test("killing a server leaves whole responses, and none of those written is lost
   const folder = mkdtempSync(path.join(tmpdir(), "warmloop-killed-"));
   for (const numWritten of [1, 8, 23]) {
     const ids = await killAfter(startWriter(folder), numWritten);
-    const archive = new LmdbArchive(folder, LIMITS, () => 1_700_000_000);
+    const archive = LmdbArchive.open(folder, LIMITS, () => 1_700_000_000);
     for (const id of ids) {
-      const stored = archive.get("a", id);
-      const text = String(stored?.inputItems[0]?.content);
+      const [item] = readSentItems(archive.get("a", id)?.inputItems ?? NO_SENT_ITEMS, 0, 1);
+      const text = String(item?.content);
       expect(text).toBe(`${id} `.repeat(text.length > 1_000 ? 20_000 : 10));
-      expect(archive.findByItem("a", `msg_of_${id}`)?.response.id).toBe(id);
+      expect(archive.findByItem("a", `msg_of_${id}`)).toBe(id);
+      expect((await archive.chain("a", id))?.items).toMatchObject([{ content: [{ text }] }]);
     }
     await archive.close();
   }
@@ -46,7 +48,7 @@ test("two servers write into one folder at the same time", async () => {
   const folder = mkdtempSync(path.join(tmpdir(), "warmloop-shared-"));
   const writers = [startWriter(folder), startWriter(folder)];
   const written = await Promise.all(writers.map((writer) => killAfter(writer, 8)));
-  const archive = new LmdbArchive(folder, LIMITS, () => 1_700_000_000);
+  const archive = LmdbArchive.open(folder, LIMITS, () => 1_700_000_000);
   const last = written.map((ids) => ids.at(-1) ?? "");
   for (const id of last) expect(archive.get("a", id)?.response.id ?? id).toBe(id);
   const numHeld = written.flat().filter((id) => archive.has("a", id)).length;

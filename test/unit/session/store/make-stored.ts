@@ -1,4 +1,5 @@
 import type { OutputItem, ResponseObject } from "../../../../src/protocol/responses-types.ts";
+import { sentItems } from "../../../../src/protocol/sent-items.ts";
 import { responseObject } from "../../../../src/session/response-object.ts";
 import {
   DEFAULT_STORE_LIMITS,
@@ -50,7 +51,7 @@ export function makeStored(options: StoredOptions = {}): StoredResponse {
   return {
     tenant,
     response: responseObject(identity, { status, output }),
-    inputItems: [{ type: "message", id: itemId, role: "user", content: text }],
+    inputItems: sentItems([{ type: "message", id: itemId, role: "user", content: text }]),
     chain: {
       head: { instructions: null, tools: [], date: new Date(0), reasoningEffort: undefined },
       items: [{ ...userMessage(text), id: itemId }],

@@ -46,11 +46,11 @@ describe("stored responses in memory", () => {
     expect(released).toEqual([1]);
   });
 
-  it("are searched for items by id", () => {
+  it("are searched for items by id", async () => {
     const store = createMemoryStore({});
     store.put(makeStored({ id: "one", text: "the first" }));
-    const found = store.findItems("a", new Set(["msg_of_one", "msg_of_two"]));
+    const found = await store.findItems("a", new Set(["msg_of_one", "msg_of_two"]));
     expect([...found.keys()]).toEqual(["msg_of_one"]);
-    expect(store.findItems("b", new Set(["msg_of_one"])).size).toBe(0);
+    expect((await store.findItems("b", new Set(["msg_of_one"]))).size).toBe(0);
   });
 });

@@ -4,7 +4,7 @@ import { makeStored } from "./make-stored.ts";
 
 const [folder = ""] = process.argv.slice(2);
 const limits = { maxResponses: 20, maxBytes: 100_000_000, ttlSeconds: 100 };
-const archive = new LmdbArchive(folder, limits, () => 1_700_000_000);
+const archive = LmdbArchive.open(folder, limits, () => 1_700_000_000);
 
 for (let count = 0; ; count++) {
   const id = `resp_${process.pid}_${count}`;
