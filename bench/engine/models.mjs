@@ -10,7 +10,7 @@ import { RANDOM_MODELS } from "../models/shapes.mjs";
 const CLI = path.resolve(import.meta.dirname, "../../dist/cli/main.js");
 
 /** The default model, downloaded if it has to be. */
-function pullDefaultModel() {
+export function locateDefaultModel() {
   const options = { stdio: ["ignore", "pipe", "inherit"], encoding: "utf8" };
   return execFileSync(process.execPath, [CLI, "models", "pull"], options).trim();
 }
@@ -34,7 +34,7 @@ export function shortName(modelPath) {
 }
 
 export const REAL_MODELS = [
-  { name: "smollm2-q4_1", locate: pullDefaultModel },
+  { name: "smollm2-q4_1", locate: locateDefaultModel },
   { name: "gemma-q4_k_m", locate: () => cachedModel("gemma-3-270m") },
 ];
 

@@ -16,6 +16,9 @@ export interface Metrics {
   /** One prompt that ran on the engine. */
   recordRun(measures: RunMeasures): void;
   recordFinish(reason: FinishedReason): void;
+  /** Times from the arrival of a request, and from that of an engine's event. */
+  observeSubmit(transport: MetricTransport, seconds: number): void;
+  observeDelivery(transport: MetricTransport, seconds: number): void;
   observeFirstToken(transport: MetricTransport, seconds: number): void;
   observeTokenGap(transport: MetricTransport, seconds: number): void;
   connectionOpened(): void;

@@ -9,7 +9,6 @@ import { outputToInput } from "./context-items.ts";
 import { type EngineRun, runOnEngine } from "./engine-run.ts";
 import { LiveSequence } from "./lane-state.ts";
 import type { ResponseEmitter } from "./response-emitter.ts";
-import { TokenStopwatch } from "./token-stopwatch.ts";
 import {
   engineOptions,
   laneOf,
@@ -21,6 +20,7 @@ import {
 } from "./turn.ts";
 import { contextError, failTurn, rejectPrompt } from "./turn-failure.ts";
 import { turnMeasures, usageOfRun } from "./turn-measures.ts";
+import { TurnStopwatch } from "./turn-stopwatch.ts";
 
 export async function runTurn(
   turn: Turn,
@@ -32,7 +32,7 @@ export async function runTurn(
   const tooLong = contextError(turn, dependencies);
   if (tooLong) return rejectPrompt(turn, emitter, tooLong, dependencies);
   const stop = turn.cancellation ? AbortSignal.any([signal, turn.cancellation]) : signal;
-  const stopwatch = new TokenStopwatch(turn.context, dependencies);
+  const stopwatch = new TurnStopwatch(turn.context, dependencies);
   const onEvent = (event: TurnEvent) => {
     if (stop.aborted) return;
     if (event.type === "queued") emitter.queued();
@@ -41,7 +41,7 @@ export async function runTurn(
       emitter.inProgress();
       if (turn.leadingText) emitter.push([{ type: "text", delta: turn.leadingText }]);
     } else {
-      emitter.push(event.events);
+      stopwatch.delivery(() => emitter.push(event.events));
       stopwatch.mark();
     }
   };
@@ -50,8 +50,9 @@ export async function runTurn(
     const options = engineOptions(turn, dependencies);
     const parent = parentSequence(turn);
     const { flow } = turn.context;
+    stopwatch.submitted();
     const run = await runOnEngine(endpoint, turn.prompt, options, parent, onEvent, stop, flow);
-    return settle(turn, run, emitter, dependencies, signal);
+    return stopwatch.delivery(() => settle(turn, run, emitter, dependencies, signal));
   } catch (error) {
     if (signal.aborted) return abandon(emitter, dependencies);
     if (stop.aborted) return cancel(turn, emitter, dependencies);
