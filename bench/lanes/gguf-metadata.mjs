@@ -10,36 +10,14 @@ const MAX_METADATA_BYTES = 64 * 1024 * 1024;
 /** key -> {type, bytes} in the order of the file. */
 export function readMetadata(path) {
   const bytes = firstBytes(path);
-  let at = HEAD_BYTES;
-  const u64 = () => {
-    at += 8;
-    return Number(bytes.readBigUInt64LE(at - 8));
-  };
-  const u32 = () => {
-    at += 4;
-    return bytes.readUInt32LE(at - 4);
-  };
-  const skipString = () => {
-    const length = u64();
-    at += length;
-    return bytes.toString("utf8", at - length, at);
-  };
-  const skipValue = (type) => {
-    if (type === TYPE.string) return void skipString();
-    if (type !== TYPE.array) return void (at += SCALAR_BYTES[type]);
-    const elementType = u32();
-    const length = u64();
-    const elementBytes = SCALAR_BYTES[elementType];
-    if (elementBytes !== undefined) return void (at += length * elementBytes);
-    for (let i = 0; i < length; i++) skipValue(elementType);
-  };
+  const reader = new Reader(bytes);
   const values = {};
   for (let left = Number(bytes.readBigUInt64LE(16)); left > 0; left--) {
-    const key = skipString();
-    const type = u32();
-    const start = at;
-    skipValue(type);
-    values[key] = { type, bytes: bytes.subarray(start, at) };
+    const key = reader.string();
+    const type = reader.u32();
+    const start = reader.at;
+    reader.skipValue(type);
+    values[key] = { type, bytes: bytes.subarray(start, reader.at) };
   }
   return values;
 }
@@ -51,5 +29,44 @@ function firstBytes(path) {
     return bytes.subarray(0, readSync(file, bytes, 0, bytes.length, 0));
   } finally {
     closeSync(file);
+  }
+}
+
+class Reader {
+  #bytes;
+  at = HEAD_BYTES;
+
+  constructor(bytes) {
+    this.#bytes = bytes;
+  }
+
+  u32() {
+    this.at += 4;
+    return this.#bytes.readUInt32LE(this.at - 4);
+  }
+
+  u64() {
+    this.at += 8;
+    return Number(this.#bytes.readBigUInt64LE(this.at - 8));
+  }
+
+  string() {
+    const length = this.u64();
+    this.at += length;
+    return this.#bytes.toString("utf8", this.at - length, this.at);
+  }
+
+  skipValue(type) {
+    if (type === TYPE.string) this.string();
+    else if (type === TYPE.array) this.#skipArray();
+    else this.at += SCALAR_BYTES[type];
+  }
+
+  #skipArray() {
+    const elementType = this.u32();
+    const length = this.u64();
+    const elementBytes = SCALAR_BYTES[elementType];
+    if (elementBytes !== undefined) this.at += length * elementBytes;
+    else for (let i = 0; i < length; i++) this.skipValue(elementType);
   }
 }

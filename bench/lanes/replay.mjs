@@ -1,37 +1,43 @@
 /** A recorded session through a lane: what every turn cost beyond what was new in it. */
 import { Lane } from "./lane-client.mjs";
 
-const FIELDS = { max_output_tokens: 1, temperature: 0, store: false };
-
 /**
- * `{turns, reconnect, fork}`: the costs of each turn (see `costsOf`), of a new socket that sends the whole
- * history in front of the last turn, and of another lane that leaves from the middle.
+ * `{turns, fork, lateFork, reconnect}`: the costs of each turn (see `costsOf`), of another lane that leaves
+ * from the middle before and after the first one went on, and of a new socket that sends everything
+ * when the session is over.
+ * @param answerId the token that every answer consists of
  */
-export async function replay(server, { lead, turns: additions }) {
-  const lane = await Lane.open(server, FIELDS);
+export async function replay(server, { lead, turns: additions }, answerId) {
+  const fields = {
+    ...{ max_output_tokens: 1, store: false },
+    logit_bias: { [answerId]: 100 },
+  };
+  const lane = await Lane.open(server, fields);
   const turns = [];
   const history = [];
   let parent;
-  let fork;
-  const middle = additions.length >> 1;
+  let [fork, lateFork] = [];
+  const middle = Math.max(1, additions.length >> 1);
   for (const [index, added] of additions.entries()) {
     const input = index === 0 ? [...lead, ...added] : added;
-    const turn = await lane.turn(input, parent && { previous_response_id: parent.response.id });
+    const chain = parent && { previous_response_id: parent.response.id };
+    if (index === middle)
+      fork = costsOf(await lane.turn(input, { ...chain, stream_id: "a" }), parent);
+    const turn = await lane.turn(input, chain);
     turns.push(costsOf(turn, parent));
-    if (index === middle && parent !== undefined) {
-      const branch = { previous_response_id: parent.response.id, stream_id: "fork" };
-      fork = costsOf(await lane.turn(input, branch), parent);
+    if (index === middle) {
+      lateFork = costsOf(await lane.turn(input, { ...chain, stream_id: "b" }), parent);
     }
     history.push(...input, ...turn.response.output.map(asInput));
     parent = turn;
   }
   lane.close();
-  return { turns, fork, reconnect: await reconnect(server, history, parent) };
+  return { turns, fork, lateFork, reconnect: await reconnect(server, fields, history, parent) };
 }
 
 /** What a client does that lost its socket. */
-async function reconnect(server, history, parent) {
-  const lane = await Lane.open(server, FIELDS);
+async function reconnect(server, fields, history, parent) {
+  const lane = await Lane.open(server, fields);
   const question = { type: "message", role: "user", content: "Go on." };
   const turn = await lane.turn([...history, question]);
   lane.close();

@@ -11,7 +11,10 @@ const FILE = "traces/trajectories/trajectories.jsonl.gz";
  * to the one before included.
  */
 export function readTranscripts(folder) {
-  const lines = gunzipSync(readFileSync(path.join(folder, FILE))).toString().trim().split("\n");
+  const lines = gunzipSync(readFileSync(path.join(folder, FILE)))
+    .toString()
+    .trim()
+    .split("\n");
   return lines.map((line) => {
     const { id, system, tools, turns } = JSON.parse(line);
     return { id, lead: leadItems(system, tools), turns: requestsOf(turns) };

@@ -39,12 +39,10 @@ export class ContinuationCache implements ConnectionState {
     );
   }
 
-  /** A response that ends after its socket only gives its sequence up. */
+  /** A response that ends after its socket is not kept. */
   put(state: LaneState): void {
-    if (this.#isClosed) {
-      state.sequence.release();
-      return;
-    }
+    if (this.#isClosed) return;
+    state.sequence.hold();
     this.#states.set(state.responseId, state);
     const older = [...this.#states.values()]
       .filter(({ streamId }) => streamId === state.streamId)

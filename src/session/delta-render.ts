@@ -35,7 +35,7 @@ export function continuationSuffix(
 }
 
 /** Where the last marker starts; before 0 when there is none. */
-function lastMarker(text: string, markers: readonly string[]): number {
+export function lastMarker(text: string, markers: readonly string[]): number {
   return Math.max(...markers.map((marker) => text.lastIndexOf(marker)), Number.NEGATIVE_INFINITY);
 }
 

@@ -9,7 +9,7 @@ import { ApiError } from "../protocol/api-error.ts";
 import type { CallableTool, ContextItem, FunctionTool, Role } from "../protocol/responses-types.ts";
 import { thinkingMarkers } from "../text/output/thinking-formats.ts";
 import type { ChatTemplate, RenderedText } from "../text/text-types.ts";
-import { continuationSuffix, type ParentText } from "./delta-render.ts";
+import { continuationSuffix, lastMarker, type ParentText } from "./delta-render.ts";
 import type { PromptHead } from "./lane-state.ts";
 import {
   isCall,
@@ -93,6 +93,19 @@ export class DeltaRenderer {
     const frameHead = headLike(head, [SHORT_TOOL]);
     if (!this.#isRenderedAlike(frame, frameHead, continuation)) return undefined;
     return this.#suffixIn({ head: frameHead, past: [PAST], ...frame }, continuation);
+  }
+
+  /**
+   * An output behind a short prompt, without what closes it; undefined where the template does not show
+   * it behind the text that the model went on from.
+   */
+  outputBehindPrompt(head: PromptHead, output: readonly ContextItem[]) {
+    const frameHead = headLike(head, [SHORT_TOOL]);
+    const promptText = this.#render(frameHead, [PAST], true);
+    const closed = this.#render(frameHead, [PAST, ...output], false);
+    const end = lastMarker(closed, this.#markers.endMarkers);
+    if (!closed.startsWith(promptText) || end < promptText.length) return undefined;
+    return { promptText, text: closed.slice(0, end) as RenderedText };
   }
 
   /** By the shape of the frame: of every conversation with it, or of none. */

@@ -44,6 +44,7 @@ export interface LaneState extends ChainState {
   readonly streamId: string | undefined;
   /** Those that the prompt showed; the output is behind them. */
   readonly numPromptItems: number;
+  readonly numPromptTokens: number;
   /** Prompt and generated ids. */
   readonly tokens: TokenList;
   readonly generation: Generation;
@@ -67,7 +68,8 @@ export function laneStateBytes({ tokens, items }: LaneState): number {
 export class LiveSequence {
   readonly #endpoint: Pick<EngineEndpoint, "release">;
   readonly #ready: Promise<SequenceRef | undefined>;
-  #isHeld = true;
+  #isUsable = true;
+  #numHolders = 0;
   #workerId: number | undefined;
 
   /**
@@ -94,8 +96,8 @@ export class LiveSequence {
 
   /** For the one continuation that advances it; later callers get undefined. */
   async take(): Promise<SequenceRef | undefined> {
-    const wasHeld = this.#isHeld;
-    this.#isHeld = false;
+    const wasHeld = this.#isUsable;
+    this.#isUsable = false;
     const sequence = await this.#ready;
     return wasHeld ? sequence : undefined;
   }
@@ -103,13 +105,28 @@ export class LiveSequence {
   /** For a branch: it stays held at this state. undefined once it was taken or released. */
   async share(): Promise<SequenceRef | undefined> {
     const sequence = await this.#ready;
-    return this.#isHeld ? sequence : undefined;
+    return this.#isUsable ? sequence : undefined;
   }
 
-  /** Its blocks become ordinary cached blocks. Idempotent; not for one that was taken. */
+  get isHeld(): boolean {
+    return this.#numHolders > 0;
+  }
+
+  /** Others than the one asking may go on from it. */
+  get isShared(): boolean {
+    return this.#numHolders > 1;
+  }
+
+  /** For a cache; each of them releases it once. */
+  hold(): void {
+    this.#numHolders++;
+  }
+
+  /** Its blocks become ordinary cached blocks when the last holder does so; not one that was taken. */
   release(): void {
-    if (!this.#isHeld) return;
-    this.#isHeld = false;
+    this.#numHolders--;
+    if (!this.#isUsable || this.#numHolders > 0) return;
+    this.#isUsable = false;
     void this.#ready.then((sequence) => {
       if (sequence) this.#endpoint.release(sequence);
     });

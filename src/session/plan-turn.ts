@@ -10,6 +10,7 @@ import type { ContextItem, InputItem, ResponsesRequest } from "../protocol/respo
 import { configuredRequest } from "./configured-request.ts";
 import { extendContext, openReasoning } from "./context-items.ts";
 import { cacheOf } from "./continuation-cache.ts";
+import { LaneIndex } from "./lane-index.ts";
 import { type ChainState, isLane, type LaneState, type PromptHead } from "./lane-state.ts";
 import { type ComposeOptions, PromptBuilder } from "./prompt-builder.ts";
 import { itemsById, resolveReferences } from "./resolve-references.ts";
@@ -32,12 +33,23 @@ export class TurnPlanner {
   readonly #dependencies: TurnDependencies;
   readonly #store: ResponseStore;
   readonly #prompts: PromptBuilder | undefined;
+  readonly #lanes: LaneIndex;
 
   constructor(dependencies: TurnDependencies, store: ResponseStore, options: ComposeOptions) {
     const { textModel, template } = dependencies;
     this.#dependencies = dependencies;
     this.#store = store;
     this.#prompts = template && new PromptBuilder(textModel, template, options);
+    this.#lanes = new LaneIndex((lane) => this.#prompts?.isOutputSpelled(lane) ?? false);
+  }
+
+  /** For clients that send their whole history. */
+  remember({ parent, prompt }: Turn, lane: LaneState): void {
+    this.#lanes.put(lane, prompt.numKeptTokens > 0 ? parent : undefined);
+  }
+
+  close(): void {
+    this.#lanes.clear();
   }
 
   /** @throws {ApiError} previous_response_not_found, invalid_value, unsupported_parameter */
@@ -46,12 +58,15 @@ export class TurnPlanner {
     const prompts = this.#requirePrompts();
     checkLogitBias(received, endpoint.info.vocab);
     const chain = await this.#resolveParent(received, context);
-    const parent = chain && isLane(chain) ? chain : undefined;
     const request = configuredRequest(received, chain?.items ?? []);
     const allItems = await this.#contextOf(request.input, context, chain);
     const tools = toolSetOf(request.callableTools, allItems);
     checkToolChoice(request.toolChoice, tools.callable);
-    const head = this.#headOf(request, tools, chain);
+    const newHead = this.#headOf(request, tools, chain);
+    const lane = chain && isLane(chain) ? chain : undefined;
+    const found = lane ? undefined : this.#lanes.find(context.tenant, newHead, allItems);
+    const parent = lane ?? found;
+    const head = found ? { ...newHead, date: found.head.date } : newHead;
     const build = buildUnder(prompts, head, request, context, parent);
     const { items, prompt } = await fitContext(request, allItems, endpoint.info.context, build);
     const turn: Turn = {
@@ -62,9 +77,10 @@ export class TurnPlanner {
       items,
       prompt,
       parent,
+      parentUse: found ? useOfFound(found) : useOnLane(lane, context),
       continuesText: false,
       logprobScope: "text",
-      isContinuable: context.connection !== undefined || request.store,
+      isContinuable: true,
     };
     return { turn, dependencies: this.#dependencies, build };
   }
@@ -125,6 +141,17 @@ export class TurnPlanner {
         ]),
     );
   }
+}
+
+/** On its own lane a turn advances the parent's sequence; from another lane it branches off. */
+function useOnLane(lane: LaneState | undefined, { connection, streamId }: TurnContext) {
+  const isOtherLane = connection !== undefined && lane?.streamId !== streamId;
+  return isOtherLane ? "branch" : "advance";
+}
+
+/** A lane that somebody else can go on from stays where it is. */
+function useOfFound({ sequence }: LaneState) {
+  return sequence.isShared ? "branch" : "advance";
 }
 
 function buildUnder(

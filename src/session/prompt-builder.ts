@@ -79,6 +79,11 @@ export class PromptBuilder {
     };
   }
 
+  /** See `PromptComposer`. */
+  isOutputSpelled(lane: LaneState): boolean {
+    return this.#composer.isOutputSpelled(lane);
+  }
+
   async #compose(request: PromptRequest, parent: LaneState | undefined): Promise<ComposedPrompt> {
     const { head, items } = request;
     const composition = { ...request, parent: parent && parentItems(parent) };

@@ -8,7 +8,7 @@ import type { ChatTemplate, RenderedText, TextModel } from "../text/text-types.t
 import { headMessages } from "./chat-messages.ts";
 import { continuationSuffix, sliceRendered } from "./delta-render.ts";
 import { DeltaRenderer, unguardedThoughtEnd } from "./delta-renderer.ts";
-import { headDifference, type PromptHead } from "./lane-state.ts";
+import { headDifference, type LaneState, type PromptHead } from "./lane-state.ts";
 import type { ParentItems } from "./minimal-frame.ts";
 import { renderItems, renderMessages } from "./render-items.ts";
 import { type EncodedPrompt, TokenCache } from "./token-cache.ts";
@@ -122,6 +122,20 @@ export class PromptComposer {
             closedText,
           };
     return this.#usable(continuationSuffix(parentText, text, this.#endMarkers));
+  }
+
+  /** Whether a lane's last output has the ids that the tokenizer gives to its text. */
+  isOutputSpelled({ head, items, tokens, ...lane }: LaneState): boolean {
+    if (lane.generation === "none") return true;
+    const shown = this.#deltas.outputBehindPrompt(head, items.slice(lane.numPromptItems));
+    if (shown === undefined) return false;
+    const { tokenizer } = this.#model;
+    const numBefore = tokenizer.encode(shown.promptText, { addBos: false }).length;
+    const spelled = tokenizer.encode(shown.text, { addBos: false }).subarray(numBefore);
+    const generated = tokens.toArray(lane.numPromptTokens);
+    const hasEnd = tokenizer.eogIds.has(generated.at(-1) ?? Number.NaN);
+    const words = hasEnd ? generated.subarray(0, -1) : generated;
+    return words.length === spelled.length && words.every((id, index) => id === spelled[index]);
   }
 
   /** A suffix that is tokenized by itself must have the ids that it has in the whole. */

@@ -176,6 +176,7 @@ class Session implements SessionService {
       items: [],
       prompt: await rawPrompt(prompt, textModel, endpoint.info.vocab),
       parent: undefined,
+      parentUse: "advance" as const,
       continuesText: true,
       logprobScope,
       ...(repeatsText && { leadingText: promptText(prompt, textModel) }),
@@ -196,6 +197,7 @@ class Session implements SessionService {
 
   async close(): Promise<void> {
     this.#shutdown.abort();
+    this.#planner.close();
     await this.#store.close();
   }
 
@@ -220,13 +222,16 @@ class Session implements SessionService {
   }
 
   #remember(turn: Turn, { response, lane }: TurnOutcome): void {
-    if (lane) cacheOf(turn.context)?.put(lane);
+    if (lane) {
+      this.#planner.remember(turn, lane);
+      cacheOf(turn.context)?.put(lane);
+    }
     const isFailed = response.status === "failed";
     if (isFailed) this.#evictParent(turn);
-    if (!turn.request.store) {
-      if (!turn.isContinuable) lane?.sequence.release();
-    } else if (response.status !== "in_progress")
+    if (turn.request.store && response.status !== "in_progress") {
       this.#store.put(storedResponse(turn, response, lane), lane);
+    }
+    if (lane && !lane.sequence.isHeld) lane.sequence.release();
   }
 
   /** Only on its own lane: a failing branch leaves the parent to the lane it belongs to. */

@@ -51,6 +51,7 @@ export interface Turn {
   readonly items: readonly ContextItem[];
   readonly prompt: Prompt;
   readonly parent: LaneState | undefined;
+  readonly parentUse: ParentSequence["use"];
   /** The output goes on where the prompt's text ends, instead of being a message of its own. */
   readonly continuesText: boolean;
   /** What the output must match, as JSON; undefined: anything. */
@@ -109,12 +110,8 @@ export function emitterOf(
   return new ResponseEmitter(identity, output, clock, emit);
 }
 
-/** On its own lane a turn advances the parent's sequence; from another lane it branches off. */
-export function parentSequence(turn: Turn): ParentSequence | undefined {
-  const { parent, context } = turn;
-  if (!parent) return undefined;
-  const isOtherLane = context.connection !== undefined && parent.streamId !== context.streamId;
-  return { sequence: parent.sequence, use: isOtherLane ? "branch" : "advance" };
+export function parentSequence({ parent, parentUse }: Turn): ParentSequence | undefined {
+  return parent && { sequence: parent.sequence, use: parentUse };
 }
 
 export function laneOf(
@@ -132,6 +129,7 @@ export function laneOf(
     streamId: turn.context.streamId,
     head: turn.head,
     numPromptItems: turn.items.length,
+    numPromptTokens: turn.prompt.tokens.length,
     ...result,
   };
 }

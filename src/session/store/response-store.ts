@@ -105,7 +105,10 @@ export class ResponseStore {
     const { tenant, response } = stored;
     const held: HeldResponse = { stored, lane, isArchived: false, written: Promise.resolve() };
     this.#tenantResponses(tenant).set(response.id, held);
-    if (lane) this.#sequences.set(response.id, lane.sequence);
+    if (lane) {
+      lane.sequence.hold();
+      this.#sequences.set(response.id, lane.sequence);
+    }
     const { archive } = this.#options;
     if (!archive) return;
     held.written = this.#write(async () => {

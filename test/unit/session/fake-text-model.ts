@@ -98,13 +98,17 @@ function renderMessage(message: ChatMessage): string {
 
 export interface FakeTemplate extends ChatTemplate {
   lastMessages: readonly ChatMessage[];
+  /** Conversations that begin with this user message, as they were rendered. */
+  rendersOf: (question: string) => readonly (readonly ChatMessage[])[];
   /** Templates that rewrite history: what becomes of all messages before they are rendered. */
   rewrite: (messages: readonly ChatMessage[]) => readonly ChatMessage[];
   numRenders: number;
 }
 
 export function createFakeTemplate(): FakeTemplate {
+  const rendered: (readonly ChatMessage[])[] = [];
   return {
+    rendersOf: (question) => rendered.filter(([first]) => first?.content === question),
     toolFormat: "hermes",
     thinkingFormat: undefined,
     toolStyle: "own",
@@ -115,6 +119,7 @@ export function createFakeTemplate(): FakeTemplate {
     render(messages, { tools, addGenerationPrompt }: RenderOptions) {
       this.numRenders++;
       this.lastMessages = messages;
+      rendered.push(messages);
       const head =
         tools.length > 0 ? `<|im_start|>tools\n${JSON.stringify(tools)}<|im_end|>\n` : "";
       const turns = this.rewrite(messages).map(renderMessage).join("");

@@ -28,6 +28,7 @@ export function makeLane(
     head: { instructions: null, tools: [], date: new Date(0), reasoningEffort: undefined },
     items: [],
     numPromptItems: 0,
+    numPromptTokens: 0,
     tokens: TokenList.from(new Int32Array(numTokens)),
     generation: "whole",
     sequence: new LiveSequence(endpoint, { workerId: 0, sequenceId, numTokens: 0 }),

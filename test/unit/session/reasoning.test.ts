@@ -95,7 +95,7 @@ describe("thinking in the output", () => {
         { type: "message", role: "assistant", content: [{ type: "output_text", text: "A" }] },
       ];
       await fixture.run({ ...ask, input }, { tenant });
-      return fixture.template.lastMessages.at(-1)?.reasoning_content;
+      return fixture.template.rendersOf("q").at(-1)?.at(-1)?.reasoning_content;
     };
     fixture.endpoint.script.push(script(thinks("naïve 🐚"), says("b")));
     const { response } = await fixture.run(ask);

@@ -75,11 +75,12 @@ class Conversation {
     const parent = this.#random() < 0.9 ? this.#pick(this.#known.slice(-6)) : undefined;
     const streamId = this.#random() < 0.7 ? parent?.streamId : this.#pick(["left", "right"]);
     const input = this.#input(parent);
+    const sendsAll = this.#random() < 0.25;
     const request = makeRequest({
-      input,
+      input: sendsAll ? [...(parent?.items ?? []), ...input] : input,
       instructions: "Help.",
       callableTools: HEAD_TOOLS,
-      previousResponseId: parent?.response.id ?? null,
+      previousResponseId: sendsAll ? null : (parent?.response.id ?? null),
       generate: this.#random() > 0.1,
     });
     if (request.generate) this.#endpoint.script.push(this.#script());

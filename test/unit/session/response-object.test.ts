@@ -146,7 +146,7 @@ describe("settings in the conversation", () => {
     const fixture = createFixture();
     const { response } = await fixture.run(requestOf({ input: [user("a"), json] }));
     expect(fixture.tokenizer.preparedGrammars).toHaveLength(1);
-    expect(fixture.template.lastMessages).toEqual([{ role: "user", content: "a" }]);
+    expect(fixture.template.rendersOf("a")).toEqual([[{ role: "user", content: "a" }]]);
     await fixture.run(requestOf({ previous_response_id: response.id, input: "b" }));
     expect(fixture.tokenizer.preparedGrammars).toHaveLength(2);
   });

@@ -222,7 +222,7 @@ describe("what the engine is asked", () => {
     const promptTokens = fixture.endpoint.requests[0]?.allTokens.length ?? 0;
     expect(first).toMatchObject({
       maxOutputTokens: 100 - promptTokens,
-      keepSequence: false,
+      keepSequence: true,
       prefillOnly: false,
       sampling: { temperature: 1, topP: 1, topK: 0, minP: 0, repetitionPenalty: 1 },
     });

@@ -1,0 +1,45 @@
+/** What a conversation is, as short keys: equal for a chain and for a client that sends all of it again. */
+import { createHash } from "node:crypto";
+import type { ContextItem } from "../protocol/responses-types.ts";
+import type { PromptHead } from "./lane-state.ts";
+
+export function headKey(tenant: string, head: PromptHead): string {
+  const { instructions, tools, reasoningEffort } = head;
+  return digest(JSON.stringify([tenant, instructions, tools, reasoningEffort ?? null]));
+}
+
+/** The key of a conversation with one more item. */
+export function keyWith(key: string, item: ContextItem): string {
+  return digest(`${key}${JSON.stringify(contentOf(item))}`);
+}
+
+/** The last element is the key of all items; the first, that of none, is the head's. */
+export function prefixKeys(head: string, items: readonly ContextItem[]): readonly string[] {
+  const keys = [head];
+  for (const item of items) keys.push(keyWith(keys.at(-1) ?? head, item));
+  return keys;
+}
+
+/** Without ids of items and whatever else no prompt shows. */
+function contentOf(item: ContextItem): unknown {
+  const { type } = item;
+  switch (type) {
+    case "message":
+      return [type, item.role, item.content.map(({ text }) => text).join("\n")];
+    case "reasoning":
+      return [type, item.text];
+    case "function_call":
+      return [type, item.call_id, item.namespace ?? null, item.name, item.arguments];
+    case "function_call_output":
+      return [type, item.call_id, item.output];
+    case "additional_tools":
+    case "tool_search_output":
+      return [type, item.call_id ?? null, item.tools];
+    case "configuration_update":
+      return [type, item.reasoningEffort ?? null, item.textFormat ?? null];
+  }
+}
+
+function digest(text: string): string {
+  return createHash("sha256").update(text).digest("base64");
+}
