@@ -1,0 +1,165 @@
+/**
+ * `npm run bench:loop [-- --rounds 3 --only refactor --network loop,shaped]`: whole agent tasks over HTTP
+ * without state, HTTP with previous_response_id, and WebSocket, on this machine and through a slow
+ * network. `--url URL` measures another server and writes no file; `--check-switches` measures nothing
+ * and compares outputs. See bench/README.md.
+ */
+import { parseArgs } from "node:util";
+import { systemClock } from "../../dist/base/clock.js";
+import { loadAddon } from "../../dist/native/load-addon.js";
+import { describeRun, GrowingResults, printTable } from "../results.mjs";
+import { RefusedRequest, openClient } from "./clients.mjs";
+import { MODES, runTask } from "./conversation.mjs";
+import { rowsOf, sameTurnsRow } from "./rows.mjs";
+import { ShapingProxy } from "./shaping-proxy.mjs";
+import { checkSwitches } from "./switches.mjs";
+import { GivenServer, OwnServer } from "./target.mjs";
+import { TASKS } from "./tasks.mjs";
+
+const { values: flags } = parseArgs({
+  options: {
+    rounds: { type: "string", default: "3" },
+    only: { type: "string", default: "" },
+    network: { type: "string", default: "loop,shaped" },
+    "output-tokens": { type: "string", default: "20" },
+    "check-switches": { type: "boolean", default: false },
+    url: { type: "string" },
+    model: { type: "string" },
+    "api-key": { type: "string" },
+    pid: { type: "string" },
+    head: { type: "string", default: "fields" },
+    fields: { type: "string", default: "{}" },
+  },
+});
+const numRounds = Number(flags.rounds);
+const numOutputTokens = Number(flags["output-tokens"]);
+const tasks = TASKS.filter(({ name }) => name.startsWith(flags.only));
+const networks = flags.network.split(",");
+
+/** Both ways together a tenth of a second; what a slow line or a phone sends. */
+const SHAPED = { delayMs: 50, upBitsPerSecond: 1e6, clock: systemClock };
+
+/** The ends of the default model's answers, which must not come before the last token. */
+const NO_END = { logit_bias: { 0: -100, 2: -100 } };
+
+function requestFields(target) {
+  return {
+    model: target.modelId,
+    temperature: 0,
+    max_output_tokens: numOutputTokens,
+    tool_choice: "none", // the calls are scripted: text only
+    ...(flags.url === undefined && NO_END),
+    ...JSON.parse(flags.fields),
+  };
+}
+
+/** One task in one mode. @throws {RefusedRequest} */
+async function measure(target, url, task, mode) {
+  const { apiKey, leadingLine } = target.nextRun();
+  const settings = { fields: requestFields(target), head: target.head, leadingLine };
+  const before = target.readCpu();
+  const startMs = performance.now();
+  const client = await openClient(mode.transport, { url, apiKey });
+  try {
+    const turns = await runTask(task, mode, client, settings);
+    const totalMs = performance.now() - startMs;
+    checkLengths(turns);
+    return { turns, totalMs, ...client.traffic(), cpu: difference(target.readCpu(), before) };
+  } finally {
+    client.close();
+  }
+}
+
+function difference(after, before) {
+  if (before === undefined) return undefined;
+  return { allMs: after.allMs - before.allMs, mainMs: after.mainMs - before.mainMs };
+}
+
+function checkLengths(turns) {
+  const short = turns.findIndex(({ usage }) => usage.output_tokens !== numOutputTokens);
+  if (short < 0) return;
+  const { output_tokens } = turns[short].usage;
+  const message = `turn ${short + 1} has ${output_tokens} tokens, wanted are ${numOutputTokens}`;
+  throw new Error(`${message}: forbid the server to end early, with --fields`);
+}
+
+/** The modes that the server takes, one after the other; which is first changes from round to round. */
+async function round(target, url, task, runs, index) {
+  const names = Object.keys(runs);
+  for (const name of [
+    ...names.slice(index % names.length),
+    ...names.slice(0, index % names.length),
+  ]) {
+    try {
+      runs[name].push(await measure(target, url, task, MODES[name]));
+    } catch (error) {
+      if (!(error instanceof RefusedRequest)) throw error;
+      console.log(`${task.name}/${name} is refused: ${error.message}`);
+      delete runs[name];
+    }
+  }
+}
+
+/** Rows of one task on one network. */
+async function taskRows(target, url, network, task) {
+  const runs = Object.fromEntries(Object.keys(MODES).map((name) => [name, []]));
+  for (let index = 0; index < numRounds; index++) await round(target, url, task, runs, index);
+  const place = { network, task: task.name };
+  if (Object.keys(runs).length === 0) return [];
+  const isComparable = target instanceof OwnServer;
+  return [...rowsOf(place, runs), ...(isComparable ? [sameTurnsRow(place, runs)] : [])];
+}
+
+async function networkRows(target, network, report) {
+  const isShaped = network === "shaped";
+  const proxy = isShaped && (await ShapingProxy.start({ targetUrl: target.url, ...SHAPED }));
+  for (const task of tasks) {
+    const rows = await taskRows(target, isShaped ? proxy.url : target.url, network, task);
+    report(rows);
+  }
+  if (isShaped) proxy.stop();
+}
+
+function print(rows) {
+  printTable(
+    ["row", "unit", "median", "min", "max", "target", "met"],
+    rows.map(({ id, unit, ours, target, met }) => [
+      id,
+      unit,
+      ours.median,
+      ours.min,
+      ours.max,
+      target ?? "",
+      met ?? "",
+    ]),
+  );
+}
+
+function openTarget() {
+  const { url, model, pid, head, "api-key": apiKey } = flags;
+  if (url !== undefined) return GivenServer.open({ url, model, pid, head, apiKey });
+  const numRuns = networks.length * tasks.length * Object.keys(MODES).length * numRounds + 1;
+  return OwnServer.start({ numRuns, flags: model === undefined ? [] : ["--model", model] });
+}
+
+async function measureAll() {
+  const run = describeRun("loop");
+  const disturbed = run.machine.load[0] > run.machine.cores / 2;
+  const target = await openTarget();
+  const isOwn = target instanceof OwnServer;
+  const isa = loadAddon().probeDevices()[0].isaLevels.at(-1);
+  const results = isOwn && new GrowingResults(run, { isa });
+  // The first requests of a process are slow: code is compiled.
+  const beginning = { ...TASKS[0], results: TASKS[0].results.slice(0, 2) };
+  await measure(target, target.url, beginning, MODES["http-stateless"]);
+  for (const network of networks) {
+    await networkRows(target, network, (rows) => {
+      print(rows);
+      if (isOwn) for (const row of rows) results.put({ ...row, disturbed });
+    });
+  }
+  await target.stop();
+}
+
+if (flags["check-switches"]) await checkSwitches(tasks, requestFields);
+else await measureAll();
