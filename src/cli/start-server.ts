@@ -70,6 +70,7 @@ export async function startServer(config: Config, model: ResolvedModel): Promise
       clock: systemClock,
       reasoningForm: config.server.reasoning,
       echo: config.server.echo,
+      keepsLiveSequences: config.engine.keepsLiveSequences,
       ...(archive && { archive }),
       storeLimits: storeLimits(config),
       reportError: (error) => logger.error(error, "a run failed"),

@@ -102,6 +102,14 @@ export const ENGINE_OPTIONS = {
     default: true,
     parse: onOff,
   }),
+  keepsLiveSequences: option<boolean>({
+    flag: "live-sequences",
+    placeholder: "on|off",
+    meaning: "keep the sequence of a turn open for the turn that continues it",
+    defaultText: "on",
+    default: true,
+    parse: onOff,
+  }),
 } as const;
 
 export type EngineConfig = ConfigOf<typeof ENGINE_OPTIONS>;

@@ -56,6 +56,8 @@ export interface SessionOptions {
   readonly reasoningForm?: ReasoningForm;
   /** Default: http. */
   readonly echo?: Echo;
+  /** Default: they are kept. */
+  readonly keepsLiveSequences?: boolean;
   /** Where stored responses outlive the process; default: nowhere. */
   readonly archive?: ResponseArchive;
   readonly storeLimits?: StoreLimits;
@@ -92,6 +94,7 @@ class Session implements SessionService {
       reasoningForm: options.reasoningForm ?? "raw",
       sealedReasoning: new SealedTexts("reasoning"),
       echo: options.echo ?? "http",
+      keepsLiveSequences: options.keepsLiveSequences ?? true,
     };
     this.#grammars = new TurnGrammars(textModel.tokenizer);
     this.#store = new ResponseStore({

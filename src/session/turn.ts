@@ -38,6 +38,8 @@ export interface TurnDependencies {
   readonly reasoningForm: ReasoningForm;
   readonly sealedReasoning: SealedTexts;
   readonly echo: Echo;
+  /** false: a turn finds what its parent computed by content only. */
+  readonly keepsLiveSequences: boolean;
   /** For the operator: clients hear less of an engine failure than its message. */
   readonly reportError: (error: unknown) => void;
 }
@@ -89,7 +91,7 @@ export function engineOptions(turn: Turn, dependencies: TurnDependencies): TurnO
     ...(turn.grammar !== undefined && { grammar: turn.grammar }),
     // A grammar ends the output behind its one call by itself.
     stopAfterCall: !request.parallelToolCalls && turn.grammar === undefined,
-    keepSequence: turn.isContinuable,
+    keepSequence: turn.isContinuable && dependencies.keepsLiveSequences,
     prefillOnly: !request.generate,
   };
 }
