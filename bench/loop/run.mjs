@@ -1,8 +1,8 @@
 /**
  * `npm run bench:loop [-- --rounds 3 --only refactor --network loop,shaped]`: whole agent tasks over HTTP
  * without state, HTTP with previous_response_id, and WebSocket, on this machine and through a slow
- * network. `--url URL` measures another server and writes no file; `--check-switches` measures nothing
- * and compares outputs. See bench/README.md.
+ * network. `--url URL` measures another server and `--quick` the beginnings of the tasks, both without
+ * writing a file; `--check-switches` measures nothing and compares outputs. See bench/README.md.
  */
 import { parseArgs } from "node:util";
 import { systemClock } from "../../dist/base/clock.js";
@@ -14,7 +14,7 @@ import { rowsOf, sameTurnsRow } from "./rows.mjs";
 import { ShapingProxy } from "./shaping-proxy.mjs";
 import { checkSwitches } from "./switches.mjs";
 import { GivenServer, OwnServer } from "./target.mjs";
-import { TASKS } from "./tasks.mjs";
+import { shortened, TASKS } from "./tasks.mjs";
 
 const { values: flags } = parseArgs({
   options: {
@@ -22,6 +22,7 @@ const { values: flags } = parseArgs({
     only: { type: "string", default: "" },
     network: { type: "string", default: "loop,shaped" },
     "output-tokens": { type: "string", default: "20" },
+    quick: { type: "boolean", default: false },
     "check-switches": { type: "boolean", default: false },
     url: { type: "string" },
     model: { type: "string" },
@@ -33,7 +34,10 @@ const { values: flags } = parseArgs({
 });
 const numRounds = Number(flags.rounds);
 const numOutputTokens = Number(flags["output-tokens"]);
-const tasks = TASKS.filter(({ name }) => name.startsWith(flags.only));
+const chosenTasks = TASKS.filter(({ name }) => name.startsWith(flags.only));
+/** Only whether everything runs: the beginnings of the tasks. */
+const QUICK = { numTurns: 3, numTools: 2, maxChars: 200 };
+const tasks = flags.quick ? chosenTasks.map((task) => shortened(task, QUICK)) : chosenTasks;
 const networks = flags.network.split(",");
 
 /** Both ways together a tenth of a second; what a slow line or a phone sends. */
@@ -146,16 +150,16 @@ async function measureAll() {
   const run = describeRun("loop");
   const disturbed = run.machine.load[0] > run.machine.cores / 2;
   const target = await openTarget();
-  const isOwn = target instanceof OwnServer;
+  const isKept = target instanceof OwnServer && !flags.quick;
   const isa = loadAddon().probeDevices()[0].isaLevels.at(-1);
-  const results = isOwn && new GrowingResults(run, { isa });
+  const results = isKept && new GrowingResults(run, { isa });
   // The first requests of a process are slow: code is compiled.
   const beginning = { ...TASKS[0], results: TASKS[0].results.slice(0, 2) };
   await measure(target, target.url, beginning, MODES["http-stateless"]);
   for (const network of networks) {
     await networkRows(target, network, (rows) => {
       print(rows);
-      if (isOwn) for (const row of rows) results.put({ ...row, disturbed });
+      if (isKept) for (const row of rows) results.put({ ...row, disturbed });
     });
   }
   await target.stop();

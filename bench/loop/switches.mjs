@@ -10,6 +10,7 @@ import { OwnServer } from "./target.mjs";
 export const SWITCHES = {
   "live sequences": ["--live-sequences", "off"],
   "prefix cache": ["--prefix-cache", "off"],
+  "delta render": ["--delta-render", "off"],
 };
 
 /** Tokens of every turn of the tasks, over one WebSocket each. */

@@ -98,8 +98,11 @@ function scripted({ name, request, maxResultChars, calls }) {
 
 export const TASKS = [FIX_TEST, ADD_SEARCH, REFACTOR_API].map(scripted);
 
-/** Its beginning, with few tools and short results: for tests. */
-export function shortened(task, { numTurns, numTools, maxResultChars }) {
-  const results = task.results.slice(0, numTurns - 1).map((text) => text.slice(0, maxResultChars));
-  return { ...task, tools: task.tools.slice(0, numTools), results };
+/** Its beginning, with few tools and short texts: for tests. */
+export function shortened(task, { numTurns, numTools, maxChars }) {
+  const shorten = (text) => text.slice(0, maxChars);
+  const instructions = shorten(task.instructions);
+  const results = task.results.slice(0, numTurns - 1).map(shorten);
+  const tools = task.tools.slice(0, numTools);
+  return { name: `short-${task.name}`, instructions, tools, request: task.request, results };
 }
