@@ -6,7 +6,7 @@ import type { RunResponse } from "../session/session-types.ts";
 import { answerWithChunks } from "./chunk-stream.ts";
 import {
   answerWithObjects,
-  bodyOf,
+  parseBody,
   callerOf,
   type ExchangeServices,
   type HttpExchange,
@@ -16,7 +16,7 @@ import { requireModel } from "./model-lookup.ts";
 export function addChatRoute(app: FastifyInstance, services: ExchangeServices): void {
   app.post("/v1/chat/completions", async (request, reply) => {
     const session = services.state.requireSession();
-    const chat = await services.parser.parse("chat", bodyOf(request));
+    const chat = await parseBody("chat", request, services);
     requireModel(session, callerOf(request), chat.request.model);
     const exchange = { ...services, request, reply };
     const runs = chat.seeds.map((seed): RunResponse => {

@@ -1,7 +1,7 @@
 /** Frames that clients send: bytes -> a known event with its lane, its request validated. Pure. */
 import { invalidRequest, type Outcome, refusalOf } from "../protocol/api-error.ts";
 import { quote } from "../protocol/field-reader.ts";
-import { parseJsonObject } from "../protocol/parse-json.ts";
+import { parseRequestJson, type RepeatedFields } from "../protocol/repeated-fields.ts";
 import { parseResponsesRequest } from "../protocol/responses-request.ts";
 import type { ResponsesRequest } from "../protocol/responses-types.ts";
 
@@ -29,19 +29,22 @@ interface CommandFrame<Type> {
 }
 
 /** @throws {ApiError} 400 invalid_json, unknown_event_type, invalid_stream_id */
-export function parseClientFrame(payload: Uint8Array): ClientFrame {
-  const fields = parseJsonObject(payload);
+export function parseClientFrame(payload: Uint8Array, repeated?: RepeatedFields): ClientFrame {
+  const fields = parseRequestJson(payload, repeated);
   const type = FRAME_TYPES.find((known) => known === fields.type);
   if (type === undefined) throw unknownType(fields.type);
   const streamId = parseStreamId(fields.stream_id);
   return type === "response.create"
-    ? { type, streamId, request: parseRequest(fields) }
+    ? { type, streamId, request: parseRequest(fields, repeated) }
     : { type, streamId, fields };
 }
 
-function parseRequest(fields: Readonly<Record<string, unknown>>): Outcome<ResponsesRequest> {
+function parseRequest(
+  fields: Readonly<Record<string, unknown>>,
+  repeated: RepeatedFields | undefined,
+): Outcome<ResponsesRequest> {
   try {
-    return { accepted: parseResponsesRequest(fields, "ws") };
+    return { accepted: parseResponsesRequest(fields, "ws", repeated) };
   } catch (error) {
     return refusalOf(error);
   }

@@ -3,13 +3,13 @@ import type { FastifyInstance } from "fastify";
 import { randomId } from "../base/random-id.ts";
 import type { MessageItem } from "../protocol/responses-types.ts";
 import type { RunResponse } from "../session/session-types.ts";
-import { answerWithObject, bodyOf, callerOf, type ExchangeServices } from "./http-exchange.ts";
+import { answerWithObject, parseBody, callerOf, type ExchangeServices } from "./http-exchange.ts";
 import { requireModel } from "./model-lookup.ts";
 
 export function addCompactRoute(app: FastifyInstance, services: ExchangeServices): void {
   app.post("/v1/responses/compact", async (request, reply) => {
     const session = services.state.requireSession();
-    const parsed = await services.parser.parse("responses", bodyOf(request));
+    const parsed = await parseBody("responses", request, services);
     requireModel(session, callerOf(request), parsed.model);
     let messages: readonly MessageItem[] = [];
     const run: RunResponse = async (...where) => {

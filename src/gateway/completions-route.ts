@@ -7,7 +7,7 @@ import type { RunResponse } from "../session/session-types.ts";
 import { answerWithChunks } from "./chunk-stream.ts";
 import {
   answerWithObjects,
-  bodyOf,
+  parseBody,
   callerOf,
   type ExchangeServices,
   type HttpExchange,
@@ -17,7 +17,7 @@ import { requireModel } from "./model-lookup.ts";
 export function addCompletionsRoute(app: FastifyInstance, services: ExchangeServices): void {
   app.post("/v1/completions", async (request, reply) => {
     const session = services.state.requireSession();
-    const completion = await services.parser.parse("completion", bodyOf(request));
+    const completion = await parseBody("completion", request, services);
     requireModel(session, callerOf(request), completion.request.model);
     const exchange = { ...services, request, reply };
     const { prompts, ...fields } = completion;

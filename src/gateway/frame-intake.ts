@@ -4,7 +4,6 @@
  */
 import type { RequestParser } from "./request-parser.ts";
 import type { ClientFrame } from "./client-frame.ts";
-import { REQUEST_FORMS } from "./request-forms.ts";
 
 export interface ReceivedFrame {
   readonly payload: Buffer;
@@ -15,6 +14,7 @@ export interface ReceivedFrame {
 
 export interface FrameIntakeOptions {
   readonly parser: RequestParser;
+  readonly tenant: string;
   readonly onFrame: (frame: ClientFrame, received: ReceivedFrame) => void;
   readonly onError: (error: unknown, received: ReceivedFrame) => void;
   /** Everything that was received has been read. */
@@ -35,8 +35,9 @@ export class FrameIntake {
   }
 
   push(received: ReceivedFrame): void {
-    if (!this.isBusy && this.#options.parser.isInline(received.payload)) {
-      this.#read(received, () => REQUEST_FORMS.frame(received.payload));
+    const { parser, tenant } = this.#options;
+    if (!this.isBusy && parser.isInline(received.payload)) {
+      this.#read(received, () => parser.parseInline("frame", received.payload, tenant));
       return;
     }
     this.#waiting.push(received);
@@ -46,7 +47,7 @@ export class FrameIntake {
   async #readWaiting(first: ReceivedFrame): Promise<void> {
     for (let received: ReceivedFrame | undefined = first; received; [received] = this.#waiting) {
       const [outcome] = await Promise.allSettled([
-        this.#options.parser.parse("frame", received.payload),
+        this.#options.parser.parse("frame", received.payload, this.#options.tenant),
       ]);
       this.#read(received, () => {
         if (outcome.status === "rejected") throw outcome.reason;

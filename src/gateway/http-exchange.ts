@@ -15,6 +15,7 @@ import type { Caller } from "./caller.ts";
 import { toApiError } from "./error-reply.ts";
 import type { GatewayLimits } from "./gateway-options.ts";
 import { interruptionEvent, shuttingDown } from "./interrupted-response.ts";
+import type { ParsedRequest, RequestForm } from "./request-forms.ts";
 import type { RequestParser } from "./request-parser.ts";
 import type { ServiceState } from "./service-state.ts";
 import { SseStream } from "./sse.ts";
@@ -45,6 +46,15 @@ export interface HttpExchange extends ExchangeServices {
 /** The body as bytes; routes parse it themselves, so that every parse error is ours. */
 export function bodyOf(request: FastifyRequest): Buffer {
   return Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+}
+
+/** @throws {ApiError} 400 */
+export function parseBody<F extends RequestForm>(
+  form: F,
+  request: FastifyRequest,
+  { parser }: Pick<ExchangeServices, "parser">,
+): Promise<ParsedRequest<F>> {
+  return parser.parse(form, bodyOf(request), callerOf(request).tenant);
 }
 
 /** Who asks, for routes: they run behind the access hook. */

@@ -2,14 +2,16 @@
 import { parseChatRequest } from "../protocol/chat-request.ts";
 import { parseCompletionRequest } from "../protocol/completion-request.ts";
 import { parseJsonObject } from "../protocol/parse-json.ts";
+import { parseRequestJson, type RepeatedFields } from "../protocol/repeated-fields.ts";
 import { parseResponsesRequest } from "../protocol/responses-request.ts";
 import { parseClientFrame } from "./client-frame.ts";
 
 export const REQUEST_FORMS = {
-  responses: (payload: Uint8Array) => parseResponsesRequest(parseJsonObject(payload), "http"),
+  responses: (payload: Uint8Array, repeated?: RepeatedFields) =>
+    parseResponsesRequest(parseRequestJson(payload, repeated), "http", repeated),
   chat: (payload: Uint8Array) => parseChatRequest(parseJsonObject(payload)),
   completion: (payload: Uint8Array) => parseCompletionRequest(parseJsonObject(payload)),
-  frame: (payload: Uint8Array) => parseClientFrame(payload),
+  frame: (payload: Uint8Array, repeated?: RepeatedFields) => parseClientFrame(payload, repeated),
 } as const;
 
 export type RequestForm = keyof typeof REQUEST_FORMS;

@@ -5,6 +5,7 @@
 import { setImmediate } from "node:timers/promises";
 import { ThreadPool } from "../base/thread-pool.ts";
 import { acceptedOf } from "../protocol/api-error.ts";
+import { RepeatedFields } from "../protocol/repeated-fields.ts";
 import type { ParseAnswer, ParseTask } from "./parse-worker.ts";
 import { type ParsedRequest, REQUEST_FORMS, type RequestForm } from "./request-forms.ts";
 
@@ -21,18 +22,36 @@ export class RequestParser {
     idleTimeoutMs: IDLE_TIMEOUT_MS,
   });
 
+  readonly #repeated = new Map<string, RepeatedFields>();
+
   isInline(payload: Uint8Array): boolean {
     return payload.byteLength <= MAX_INLINE_BYTES;
   }
 
+  /** For a small payload. @throws {ApiError} 400 */
+  parseInline<F extends RequestForm>(form: F, payload: Uint8Array, tenant: string) {
+    return REQUEST_FORMS[form](payload, this.#repeatedBy(tenant)) as ParsedRequest<F>;
+  }
+
   /** @throws {ApiError} 400 */
-  async parse<F extends RequestForm>(form: F, payload: Uint8Array): Promise<ParsedRequest<F>> {
-    if (this.isInline(payload)) return REQUEST_FORMS[form](payload) as ParsedRequest<F>;
+  async parse<F extends RequestForm>(
+    form: F,
+    payload: Uint8Array,
+    tenant: string,
+  ): Promise<ParsedRequest<F>> {
+    if (this.isInline(payload)) return this.parseInline(form, payload, tenant);
     const copy = new Uint8Array(payload); // to give away
     const task: ParseTask = { form, payload: copy };
     const answer = (await this.#pool.run("parse", task, [copy.buffer])) as ParseAnswer;
     await setImmediate(); // reading the answer has taken long enough for one turn of the event loop
     return acceptedOf(answer) as ParsedRequest<F>;
+  }
+
+  /** There are as many tenants as the operator has named. */
+  #repeatedBy(tenant: string): RepeatedFields {
+    const known = this.#repeated.get(tenant) ?? new RepeatedFields();
+    this.#repeated.set(tenant, known);
+    return known;
   }
 
   async close(): Promise<void> {

@@ -9,7 +9,7 @@ import { runInBackground } from "./background-run.ts";
 import {
   answerWithEvents,
   answerWithObject,
-  bodyOf,
+  parseBody,
   callerOf,
   contextOf,
   type ExchangeServices,
@@ -22,7 +22,7 @@ import { DONE } from "./sse.ts";
 export function addResponsesRoute(app: FastifyInstance, services: ExchangeServices): void {
   app.post("/v1/responses", async (request, reply) => {
     const session = services.state.requireSession();
-    const parsed = await services.parser.parse("responses", bodyOf(request));
+    const parsed = await parseBody("responses", request, services);
     requireModel(session, callerOf(request), parsed.model);
     const exchange = { ...services, request, reply };
     if (parsed.background) return answerInBackground(exchange, parsed);
@@ -37,7 +37,7 @@ export function addResponsesRoute(app: FastifyInstance, services: ExchangeServic
 
   app.post("/v1/responses/input_tokens", async (request) => {
     const session = services.state.requireSession();
-    const parsed = await services.parser.parse("responses", bodyOf(request));
+    const parsed = await parseBody("responses", request, services);
     requireModel(session, callerOf(request), parsed.model);
     const inputTokens = await session.countInputTokens(parsed, contextOf(request, "http"));
     return { object: "response.input_tokens", input_tokens: inputTokens };

@@ -83,6 +83,7 @@ export class WebSocketConnection {
     });
     this.#intake = new FrameIntake({
       parser: options.parser,
+      tenant: options.caller.tenant,
       onFrame: (frame, received) => this.#accept(frame, received),
       onError: (error, received) => this.#refuseFrame(error, received),
       onIdle: () => this.#fitReading(),

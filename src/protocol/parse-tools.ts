@@ -8,6 +8,7 @@ import { isBuiltIn, parseBuiltIn } from "./built-in-tools.ts";
 import { FieldReader, quote } from "./field-reader.ts";
 import { MAX_TOOLS } from "./request-limits.ts";
 import type { CallableTool, CustomTool, FunctionTool } from "./responses-types.ts";
+import type { RepeatedFields } from "./repeated-fields.ts";
 import { flatToolName } from "./tool-names.ts";
 
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,128}$/;
@@ -18,8 +19,15 @@ export interface ParsedTools {
   readonly tools: readonly unknown[];
 }
 
-export function parseTools(body: FieldReader): ParsedTools {
+/** @param repeated knows the arrays that came before */
+export function parseTools(body: FieldReader, repeated?: RepeatedFields): ParsedTools {
   const tools = toolArray(body);
+  return repeated
+    ? repeated.parsedTools(tools, () => parseToolArray(body, tools))
+    : parseToolArray(body, tools);
+}
+
+function parseToolArray(body: FieldReader, tools: readonly unknown[]): ParsedTools {
   const defined = parseDefinitions(tools, body.pathOf("tools"));
   const seen = new Set<string>();
   for (const { name, path } of defined.filter(hasOwnName)) {
@@ -36,7 +44,8 @@ function hasOwnName({ type }: CallableTool): boolean {
 
 /** Of several definitions of one tool the last one counts, where the first one stands. */
 export function latestDefinitions(tools: readonly CallableTool[]): readonly CallableTool[] {
-  return [...new Map(tools.map((tool) => [tool.name, tool])).values()];
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  return byName.size === tools.length ? tools : [...byName.values()];
 }
 
 /** What of an array of definitions can be called, members of namespaces one by one. */

@@ -19,6 +19,7 @@ import {
   MAX_TOP_LOGPROBS,
   checkTextSize,
 } from "./request-limits.ts";
+import type { RepeatedFields } from "./repeated-fields.ts";
 import {
   REASONING_EFFORTS,
   type ReasoningEffort,
@@ -29,17 +30,21 @@ import { NO_SENT_ITEMS, sentItems, withItemIds } from "./sent-items.ts";
 /** Fields that exist on one transport only: `stream` on HTTP, `generate` on WebSocket. */
 export type RequestTransport = "http" | "ws";
 
-/** @throws {ApiError} 400 with the field's path */
+/**
+ * @param repeated what came before on the same way
+ * @throws {ApiError} 400 with the field's path
+ */
 export function parseResponsesRequest(
   value: unknown,
   transport: RequestTransport,
+  repeated?: RepeatedFields,
 ): ResponsesRequest {
   const body = new FieldReader(value, "");
   refuseUnsupported(body);
   const instructions = body.string("instructions") ?? null;
   const previousResponseId = body.string("previous_response_id") ?? null;
   const generate = parseGenerate(body, transport);
-  const tools = parseTools(body);
+  const tools = parseTools(body, repeated);
   const include = parseInclude(body);
   const store = body.boolean("store") ?? true;
   const mayBeEmpty = previousResponseId !== null || instructions !== null || !generate;

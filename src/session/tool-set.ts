@@ -18,10 +18,16 @@ export interface ToolSet {
 
 export function toolSetOf(tools: readonly CallableTool[], items: readonly ContextItem[]): ToolSet {
   const leading = items[0]?.type === "additional_tools" ? items[0].tools : [];
-  const inHead = latestDefinitions([...tools, ...leading]);
+  const inHead = latestDefinitions(joined(tools, leading));
   const head = shownTools(inHead, canSearch(inHead));
   const late = lateDefinitions(head, items).flatMap(({ shown }) => shown);
-  return { head, callable: latestDefinitions([...head, ...late]) };
+  return { head, callable: latestDefinitions(joined(head, late)) };
+}
+
+/** The same array where nothing is added: who compares heads sees that at once. */
+function joined(tools: readonly CallableTool[], more: readonly CallableTool[]) {
+  if (more.length === 0) return tools;
+  return tools.length === 0 ? more : [...tools, ...more];
 }
 
 /** The first item belongs to the head of the prompt. */
