@@ -1,45 +1,64 @@
 /**
  * Finds the literal texts of control tokens in a string: leftmost first, longest first. Vocabularies
- * have up to thousands of them, so this looks them up by length instead of trying one by one.
+ * have up to thousands of them, so they are a tree by their characters: a place where none begins is
+ * left at the first character that fits none.
  */
+interface LiteralNode {
+  /** Of the literal that ends here. */
+  id: number | undefined;
+  /** By code unit. */
+  readonly next: Map<number, LiteralNode>;
+}
+
+export interface FoundLiteral {
+  readonly index: number;
+  readonly literal: string;
+  readonly id: number;
+}
+
 export class ControlLiterals {
-  readonly #idByText: ReadonlyMap<string, number>;
-  /** Descending. */
-  readonly #lengths: readonly number[];
-  readonly #firstCharacter: RegExp | undefined;
+  readonly texts: readonly string[];
+  readonly #root: LiteralNode = { id: undefined, next: new Map() };
+  /** By code unit, 1: a literal begins with it. Most texts are read past it only. */
+  readonly #firstUnits = new Uint8Array(0x1_0000);
 
   constructor(tokens: readonly { readonly id: number; readonly text: string }[]) {
-    this.#idByText = new Map(tokens.map((token) => [token.text, token.id]));
-    const texts = [...this.#idByText.keys()];
-    this.#lengths = [...new Set(texts.map((text) => text.length))].sort((a, b) => b - a);
-    const first = [...new Set(texts.map((text) => text.charCodeAt(0)))];
-    this.#firstCharacter =
-      first.length === 0 ? undefined : new RegExp(`[${first.map(codeUnitEscape).join("")}]`, "g");
-  }
-
-  get texts(): Iterable<string> {
-    return this.#idByText.keys();
+    this.texts = tokens.map(({ text }) => text);
+    for (const { id, text } of tokens) this.#add(text, id);
   }
 
   /** The next literal at or after `from`. */
-  find(
-    text: string,
-    from: number,
-  ): { readonly index: number; readonly literal: string; readonly id: number } | undefined {
-    const first = this.#firstCharacter;
-    if (!first) return undefined;
-    first.lastIndex = from;
-    for (let match = first.exec(text); match; match = first.exec(text)) {
-      for (const length of this.#lengths) {
-        const literal = text.slice(match.index, match.index + length);
-        const id = this.#idByText.get(literal);
-        if (id !== undefined) return { index: match.index, literal, id };
-      }
+  find(text: string, from: number): FoundLiteral | undefined {
+    const firstUnits = this.#firstUnits;
+    const root = this.#root;
+    for (let index = from; index < text.length; index++) {
+      if (firstUnits[text.charCodeAt(index)] === 0) continue;
+      const found = longestAt(text, index, root);
+      if (found) return found;
     }
     return undefined;
   }
+
+  #add(text: string, id: number): void {
+    this.#firstUnits[text.charCodeAt(0)] = 1;
+    let node = this.#root;
+    for (let at = 0; at < text.length; at++) {
+      const unit = text.charCodeAt(at);
+      const next = node.next.get(unit) ?? { id: undefined, next: new Map() };
+      node.next.set(unit, next);
+      node = next;
+    }
+    node.id = id;
+  }
 }
 
-function codeUnitEscape(unit: number): string {
-  return `\\u${unit.toString(16).padStart(4, "0")}`;
+function longestAt(text: string, index: number, root: LiteralNode): FoundLiteral | undefined {
+  let found: FoundLiteral | undefined;
+  let end = index;
+  for (let node = root.next.get(text.charCodeAt(end)); node; ) {
+    end++;
+    if (node.id !== undefined) found = { index, literal: text.slice(index, end), id: node.id };
+    node = node.next.get(text.charCodeAt(end));
+  }
+  return found;
 }
