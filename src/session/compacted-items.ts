@@ -7,7 +7,7 @@ import { exceedsChars, jsonChars } from "../base/json-chars.ts";
 import { summaryMessage } from "../protocol/parse-compaction.ts";
 import type { ContextItem, MessageItem } from "../protocol/responses-types.ts";
 import { headItems } from "./chat-messages.ts";
-import { isSetting } from "./context-items.ts";
+import { lastingPart } from "./context-items.ts";
 
 export interface CompactionPlan {
   /** What the summary is made of. */
@@ -58,17 +58,10 @@ export function compactedItems(
 ): readonly ContextItem[] {
   const stays = new Set<ContextItem>([...headItems(past), ...kept]);
   return [
-    ...past.map(keepFoundTools).filter((item) => stays.has(item) || isSetting(item)),
+    ...past.flatMap((item) => (stays.has(item) ? item : (lastingPart(item) ?? []))),
     { ...summaryMessage(summary.text), id: summary.id },
     ...current,
   ];
-}
-
-/** The call that found them goes with the past; what was found can still be called. */
-function keepFoundTools(item: ContextItem): ContextItem {
-  if (item.type !== "tool_search_output") return item;
-  const tools = item.tools.map(({ isDeferred: _, ...tool }) => tool);
-  return { type: "additional_tools", tools };
 }
 
 function isUserMessage(item: ContextItem): item is MessageItem {

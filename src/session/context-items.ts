@@ -6,10 +6,12 @@ import { builtInArguments, builtInName } from "../protocol/built-in-calls.ts";
 import { reasoningText } from "../protocol/reasoning-text.ts";
 import { quote } from "../protocol/field-reader.ts";
 import type {
+  ConfigurationItem,
   ContextItem,
   FunctionCallItem,
   OutputItem,
   ResolvedItem,
+  ToolDefinitionsItem,
 } from "../protocol/responses-types.ts";
 
 /**
@@ -37,9 +39,17 @@ export function extendContext(
   return items;
 }
 
-/** Defines tools or settings from its place on: it stays where the past of a conversation goes. */
-export function isSetting({ type }: ContextItem): boolean {
-  return type === "additional_tools" || type === "configuration_update";
+/**
+ * What stays of an item where the past of a conversation goes: tools and settings hold on. The call that
+ * found tools goes with the past; what it found can still be called.
+ */
+export function lastingPart(
+  item: ContextItem,
+): ToolDefinitionsItem | ConfigurationItem | undefined {
+  if (item.type === "additional_tools" || item.type === "configuration_update") return item;
+  if (item.type !== "tool_search_output") return undefined;
+  const tools = item.tools.map(({ isDeferred: _, ...tool }) => tool);
+  return { type: "additional_tools", tools };
 }
 
 /** Outputs name the call that they answer by its `call_id`; that of a local shell by the item's id. */

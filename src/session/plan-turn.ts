@@ -14,19 +14,18 @@ import { LaneIndex } from "./lane-index.ts";
 import { type ChainState, isLane, type LaneState, type PromptHead } from "./lane-state.ts";
 import { type ComposeOptions, PromptBuilder } from "./prompt-builder.ts";
 import { itemsById, resolveReferences } from "./resolve-references.ts";
-import type { BuildPrompt } from "./run-compaction.ts";
 import { checkLogitBias } from "./sampling.ts";
 import type { TurnContext } from "./session-types.ts";
 import type { ResponseStore } from "./store/response-store.ts";
 import { type ToolSet, toolSetOf } from "./tool-set.ts";
-import { fitContext } from "./truncate-context.ts";
+import { type BuildContext, fitContext } from "./truncate-context.ts";
 import type { Turn, TurnDependencies } from "./turn.ts";
 
 export interface PlannedTurn {
   readonly turn: Turn;
   readonly dependencies: TurnDependencies;
-  /** Builds the prompt of another context under the same head. */
-  readonly build: BuildPrompt;
+  /** Builds the prompt of other items of the same request. */
+  readonly build: BuildContext;
 }
 
 export class TurnPlanner {
@@ -68,14 +67,12 @@ export class TurnPlanner {
     const parent = lane ?? found;
     const head = found ? { ...newHead, date: found.head.date } : newHead;
     const build = buildUnder(prompts, head, request, context, parent);
-    const { items, prompt } = await fitContext(request, allItems, endpoint.info.context, build);
+    const built = await fitContext(request, allItems, endpoint.info.context, build);
     const turn: Turn = {
       responseId: randomId("resp"),
       request: { ...request, callableTools: tools.callable },
       context,
-      head,
-      items,
-      prompt,
+      ...built,
       parent,
       parentUse: found ? useOfFound(found) : useOnLane(lane, context),
       continuesText: false,
@@ -154,12 +151,17 @@ function useOfFound({ sequence }: LaneState) {
   return sequence.isShared ? "branch" : "advance";
 }
 
+/** Which tools stand in the head depends on what the items begin with. */
 function buildUnder(
   prompts: PromptBuilder,
-  head: PromptHead,
-  { generate }: ResponsesRequest,
+  wholeHead: PromptHead,
+  { generate, callableTools }: ResponsesRequest,
   { tenant }: TurnContext,
   parent: LaneState | undefined,
-): BuildPrompt {
-  return (items) => prompts.build({ tenant, head, items, parent, addGenerationPrompt: generate });
+): BuildContext {
+  return async (items) => {
+    const head = { ...wholeHead, tools: toolSetOf(callableTools, items).head };
+    const context = { tenant, head, items, parent, addGenerationPrompt: generate };
+    return { head, items, prompt: await prompts.build(context) };
+  };
 }

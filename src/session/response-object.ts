@@ -55,6 +55,26 @@ export function usageOf(tokens: TokenUsage): Usage {
   };
 }
 
+/** Of two runs for one response. Why less was reused is the last one's to say. */
+export function sumOfUsage(earlier: Usage | undefined, last: Usage): Usage {
+  if (!earlier) return last;
+  const { input_tokens_details: input, output_tokens_details: output } = earlier;
+  const lastInput = last.input_tokens_details;
+  const lastOutput = last.output_tokens_details;
+  return {
+    input_tokens: earlier.input_tokens + last.input_tokens,
+    input_tokens_details: {
+      ...lastInput,
+      cached_tokens: input.cached_tokens + lastInput.cached_tokens,
+    },
+    output_tokens: earlier.output_tokens + last.output_tokens,
+    output_tokens_details: {
+      reasoning_tokens: output.reasoning_tokens + lastOutput.reasoning_tokens,
+    },
+    total_tokens: earlier.total_tokens + last.total_tokens,
+  };
+}
+
 export function responseObject(
   identity: ResponseIdentity,
   progress: ResponseProgress,

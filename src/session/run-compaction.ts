@@ -20,13 +20,10 @@ import {
   planCompaction,
 } from "./compacted-items.ts";
 import { LiveSequence } from "./lane-state.ts";
-import type { Prompt } from "./prompt-builder.ts";
 import type { ResponseEmitter } from "./response-emitter.ts";
 import { runTurn } from "./run-turn.ts";
-import { fitContext } from "./truncate-context.ts";
+import { type BuildContext, fitContext } from "./truncate-context.ts";
 import { emitterOf, laneOf, type Turn, type TurnDependencies, type TurnOutcome } from "./turn.ts";
-
-export type BuildPrompt = (items: readonly ContextItem[]) => Promise<Prompt>;
 
 const MAX_SUMMARY_TOKENS = 1024;
 /** Of the context, so that conversation and summary both fit. */
@@ -50,7 +47,7 @@ interface Compacted {
 /** The compaction is the whole answer. */
 export async function runCompaction(
   turn: Turn,
-  build: BuildPrompt,
+  build: BuildContext,
   dependencies: TurnDependencies,
   emitter: ResponseEmitter,
   signal: AbortSignal,
@@ -72,7 +69,7 @@ export async function runCompaction(
 /** Compacts a context that is longer than the request wants it, then answers. */
 export async function compactAndRun(
   turn: Turn,
-  build: BuildPrompt,
+  build: BuildContext,
   dependencies: TurnDependencies,
   emitter: ResponseEmitter,
   signal: AbortSignal,
@@ -83,15 +80,15 @@ export async function compactAndRun(
   if (!isWorthCompacting(plan)) return runTurn(turn, dependencies, emitter, signal);
   const compacted = await compact(turn, plan, build, dependencies, emitter, signal);
   if ("ended" in compacted) return { response: compacted.ended, lane: undefined };
-  const { items } = compacted;
-  const prompt = await build(items);
-  return runTurn({ ...turn, items, prompt, parent: undefined }, dependencies, emitter, signal);
+  const { items, usage } = compacted;
+  const answering = { ...turn, ...(await build(items)), parent: undefined, earlierUsage: usage };
+  return runTurn(answering, dependencies, emitter, signal);
 }
 
 async function compact(
   turn: Turn,
   plan: CompactionPlan,
-  build: BuildPrompt,
+  build: BuildContext,
   dependencies: TurnDependencies,
   emitter: ResponseEmitter,
   signal: AbortSignal,
@@ -117,7 +114,7 @@ async function compact(
 async function summarize(
   turn: Turn,
   past: readonly ContextItem[],
-  build: BuildPrompt,
+  build: BuildContext,
   dependencies: TurnDependencies,
   signal: AbortSignal,
 ): Promise<ResponseObject> {

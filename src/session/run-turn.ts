@@ -9,6 +9,7 @@ import { outputToInput } from "./context-items.ts";
 import { type EngineRun, runOnEngine } from "./engine-run.ts";
 import { LiveSequence } from "./lane-state.ts";
 import type { ResponseEmitter } from "./response-emitter.ts";
+import { sumOfUsage } from "./response-object.ts";
 import {
   engineOptions,
   laneOf,
@@ -55,7 +56,7 @@ export async function runTurn(
     return stopwatch.delivery(() => settle(turn, run, emitter, dependencies, signal));
   } catch (error) {
     if (signal.aborted) return abandon(emitter, dependencies);
-    if (stop.aborted) return cancel(turn, emitter, dependencies);
+    if (stop.aborted) return cancel(turn, emitter, dependencies, turn.earlierUsage);
     return failTurn(turn, error, emitter, dependencies);
   } finally {
     cancelGrace();
@@ -71,17 +72,18 @@ function settle(
 ): TurnOutcome {
   const { result } = run;
   const { endpoint, metrics } = dependencies;
-  const usage = usageOfRun(turn, run);
+  const measured = usageOfRun(turn, run);
+  const usage = sumOfUsage(turn.earlierUsage, measured);
   if (result.finish === "aborted" || signal.aborted || turn.cancellation?.aborted) {
     if (result.sequence) endpoint.release(result.sequence);
-    metrics.recordRun(turnMeasures(turn, run, usage));
+    metrics.recordRun(turnMeasures(turn, run, measured));
     if (signal.aborted) return abandon(emitter, dependencies);
     if (turn.cancellation?.aborted) return cancel(turn, emitter, dependencies, usage);
     throw new EngineError("ERR_INTERNAL", "the engine aborted a turn that nobody cancelled");
   }
   const isCapped = result.finish === "length";
   const response = isCapped ? emitter.reachedTokenCap(usage) : emitter.completed(usage);
-  metrics.recordRun(turnMeasures(turn, run, usage));
+  metrics.recordRun(turnMeasures(turn, run, measured));
   metrics.recordFinish(isCapped ? "length" : "stop");
   const lane = laneOf(turn, {
     items: [...turn.items, ...outputToInput(response.output)],
@@ -97,7 +99,7 @@ function cancel(
   turn: Turn,
   emitter: ResponseEmitter,
   { endpoint, metrics }: TurnDependencies,
-  usage?: Usage,
+  usage: Usage | undefined,
 ): TurnOutcome {
   metrics.recordFinish("abort");
   const response = emitter.cancelled(usage);

@@ -26,7 +26,7 @@ import { promptText, rawPrompt } from "./raw-prompt.ts";
 import type { ReasoningForm } from "./reasoning-items.ts";
 import type { Echo } from "./response-object.ts";
 import { ResponseDirectory } from "./response-directory.ts";
-import { type BuildPrompt, compactAndRun, runCompaction } from "./run-compaction.ts";
+import { compactAndRun, runCompaction } from "./run-compaction.ts";
 import { runTurn } from "./run-turn.ts";
 import { runWarmup } from "./run-warmup.ts";
 import { checkLogitBias } from "./sampling.ts";
@@ -43,6 +43,7 @@ import type { ResponseArchive } from "./store/response-archive.ts";
 import { DEFAULT_STORE_LIMITS, ResponseStore, type StoreLimits } from "./store/response-store.ts";
 import type { StoredResponse } from "./store/stored-response.ts";
 import { contextError } from "./turn-failure.ts";
+import type { BuildContext } from "./truncate-context.ts";
 import { TurnGrammars } from "./turn-grammars.ts";
 import { emitterOf, type Turn, type TurnDependencies, type TurnOutcome } from "./turn.ts";
 
@@ -206,7 +207,7 @@ class Session implements SessionService {
 
   async #run(
     turn: Turn,
-    build: BuildPrompt,
+    build: BuildContext,
     dependencies: TurnDependencies,
     emit: (event: ResponseEvent) => void,
     signal: AbortSignal,

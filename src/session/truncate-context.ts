@@ -1,17 +1,21 @@
 /**
  * `truncation: "auto"`: the oldest items go until the prompt fits, whole ones, a call together with its
- * output. The head stays: what the first system turn is made of, and what defines tools or settings.
+ * output. The head stays: what the first system turn is made of; so do tools and settings.
  */
 import { ApiError } from "../protocol/api-error.ts";
 import type { ContextItem, ResponsesRequest } from "../protocol/responses-types.ts";
 import { headItems } from "./chat-messages.ts";
-import { isSetting } from "./context-items.ts";
+import { lastingPart } from "./context-items.ts";
+import type { PromptHead } from "./lane-state.ts";
 import type { Prompt } from "./prompt-builder.ts";
 
-export interface FittingContext {
+export interface BuiltContext {
+  readonly head: PromptHead;
   readonly items: readonly ContextItem[];
   readonly prompt: Prompt;
 }
+
+export type BuildContext = (items: readonly ContextItem[]) => Promise<BuiltContext>;
 
 /** Of the context, for the answer to a request that does not say how long it may be. */
 const ANSWER_PART = 1 / 8;
@@ -23,16 +27,16 @@ export async function fitContext(
   { truncation, maxOutputTokens }: Pick<ResponsesRequest, "truncation" | "maxOutputTokens">,
   items: readonly ContextItem[],
   contextTokens: number,
-  build: (items: readonly ContextItem[]) => Promise<Prompt>,
-): Promise<FittingContext> {
-  const prompt = await build(items);
-  if (truncation === "disabled" || prompt.tokens.length < contextTokens) return { items, prompt };
+  build: BuildContext,
+): Promise<BuiltContext> {
+  const whole = await build(items);
+  if (truncation === "disabled" || whole.prompt.tokens.length < contextTokens) return whole;
   const answerTokens = Math.min(
     maxOutputTokens ?? contextTokens * ANSWER_PART,
     contextTokens * MAX_ANSWER_PART,
   );
   const fitting = await truncateContext(items, contextTokens - answerTokens, build);
-  return fitting ?? { items, prompt };
+  return fitting ?? whole;
 }
 
 /**
@@ -42,13 +46,12 @@ export async function fitContext(
 export async function truncateContext(
   items: readonly ContextItem[],
   maxTokens: number,
-  build: (items: readonly ContextItem[]) => Promise<Prompt>,
-): Promise<FittingContext | undefined> {
+  build: BuildContext,
+): Promise<BuiltContext | undefined> {
   const order = droppableOf(items);
-  const attempt = async (numDropped: number): Promise<FittingContext | undefined> => {
-    const kept = withoutOldest(items, order, numDropped);
-    const prompt = await promptOrNone(kept, build);
-    return prompt && prompt.tokens.length <= maxTokens ? { items: kept, prompt } : undefined;
+  const attempt = async (numDropped: number): Promise<BuiltContext | undefined> => {
+    const built = await contextOrNone(withoutOldest(items, order, numDropped), build);
+    return built && built.prompt.tokens.length <= maxTokens ? built : undefined;
   };
   let [tooFew, enough] = [0, order.length - 1];
   let fitting = await attempt(enough);
@@ -68,7 +71,7 @@ function droppableOf(items: readonly ContextItem[]): readonly number[] {
   const head = new Set<ContextItem>(headItems(items));
   return [...items.keys()].filter((index) => {
     const item = items[index];
-    return item && !isSetting(item) && !head.has(item);
+    return item && lastingPart(item) !== item && !head.has(item);
   });
 }
 
@@ -80,20 +83,22 @@ function withoutOldest(
   const dropped = new Set(order.slice(0, numDropped));
   const kept = items.filter((_item, index) => !dropped.has(index));
   const calls = new Set(kept.map((item) => (item.type === "function_call" ? item.call_id : "")));
-  return kept.filter(
-    (item) =>
-      item.type === "function_call" ||
-      !("call_id" in item) ||
-      item.call_id === undefined ||
-      calls.has(item.call_id),
-  );
+  return items.flatMap((item, index) => {
+    const stays = !dropped.has(index) && hasCall(item, calls);
+    return stays ? item : (lastingPart(item) ?? []);
+  });
+}
+
+/** Or answers none. */
+function hasCall(item: ContextItem, calls: ReadonlySet<string>): boolean {
+  return !("call_id" in item) || item.call_id === undefined || calls.has(item.call_id);
 }
 
 /** Templates may refuse a conversation that begins in the middle of a turn. */
-async function promptOrNone(
+async function contextOrNone(
   items: readonly ContextItem[],
-  build: (items: readonly ContextItem[]) => Promise<Prompt>,
-): Promise<Prompt | undefined> {
+  build: BuildContext,
+): Promise<BuiltContext | undefined> {
   try {
     return await build(items);
   } catch (error) {

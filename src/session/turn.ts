@@ -7,6 +7,7 @@ import type {
   ResponseEvent,
   ResponseObject,
   ResponsesRequest,
+  Usage,
 } from "../protocol/responses-types.ts";
 import type { ChatTemplate, TextModel } from "../text/text-types.ts";
 import type { ParentSequence, TurnOptions } from "./engine-run.ts";
@@ -62,6 +63,8 @@ export interface Turn {
   readonly logprobScope: TurnLogprobs["scope"];
   /** Stands in front of the output. */
   readonly leadingText?: string;
+  /** Of the summary that was made for this response before. */
+  readonly earlierUsage?: Usage;
   /** Aborts when the response is cancelled by request; undefined: nobody can. */
   readonly cancellation?: AbortSignal;
   /** The sequence is worth keeping: somebody can continue from this response. */

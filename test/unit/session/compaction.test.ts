@@ -133,6 +133,10 @@ describe("a context that is longer than its threshold", () => {
       "response.output_item.added",
     ]);
     expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, index) => index));
+    const [, summary, answer] = fixture.endpoint.requests;
+    const numPrompt = (summary?.allTokens.length ?? 0) + (answer?.allTokens.length ?? 0);
+    expect(response.usage?.input_tokens).toBe(numPrompt);
+    expect(response.usage?.total_tokens).toBe(numPrompt + (response.usage?.output_tokens ?? 0));
     const answered = promptOf(fixture, 2);
     expect(answered).toMatch(/asked0[\s\S]*They counted\.[\s\S]*how are you\?/);
     expect(answered).not.toContain("told0");

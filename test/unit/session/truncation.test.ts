@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ContextItem } from "../../../src/protocol/responses-types.ts";
-import { createFixture, type Fixture, says, userMessage } from "./session-fixture.ts";
+import { createFixture, type Fixture, says, userMessage, weatherTool } from "./session-fixture.ts";
 
 const words = (name: string, count: number) =>
   Array.from({ length: count }, (_, index) => `${name}${index}`).join(" ");
@@ -74,6 +74,38 @@ describe("truncation", () => {
     expect(numCalls).toBe(numOutputs);
     expect(prompt).not.toContain("old0");
     expect(prompt).toContain("done");
+  });
+
+  it("auto keeps the tools that a search found, without the search", async () => {
+    const fixture = createFixture({ contextTokens: 200 });
+    fixture.endpoint.script.push(says("ok"), says("ok"));
+    const found = { ...weatherTool, name: "found_tool", isDeferred: true } as const;
+    const { response } = await fixture.run({
+      truncation: "auto",
+      store: true,
+      callableTools: [{ ...weatherTool, type: "tool_search", name: "tool_search" }],
+      input: [
+        {
+          type: "function_call",
+          call_id: "call_search",
+          name: "tool_search",
+          arguments: words("query", 40),
+        },
+        { type: "tool_search_output", call_id: "call_search", tools: [found] },
+        userMessage(words("old", 100)),
+        message("assistant", "done"),
+        userMessage("the question"),
+      ],
+    });
+    expect(response.status).toBe("completed");
+    const prompt = promptOf(fixture);
+    expect(prompt).not.toMatch(/query0|old0/);
+    expect(prompt.split("found_tool")).toHaveLength(2);
+    await fixture.run({
+      previousResponseId: response.id,
+      toolChoice: { mode: "auto", named: [{ type: "function", name: "found_tool" }] },
+    });
+    expect(promptOf(fixture, 1).split("found_tool")).toHaveLength(2);
   });
 
   it("auto cannot help a last item that is too long, disabled never drops", async () => {
