@@ -25,7 +25,7 @@ import { openApiKeys, reloadOnHangup } from "./api-key-file.ts";
 import { fetchOptions } from "./fetch-options.ts";
 import { leastKvBytes } from "./kv-needs.ts";
 import { planKvFor } from "./memory-plan.ts";
-import { openArchive, storeLimits } from "./open-archive.ts";
+import { openStore, storeLimits } from "./open-store.ts";
 import { readyMessage } from "./ready-message.ts";
 import { drainOnSignal } from "./shutdown.ts";
 
@@ -33,7 +33,7 @@ export async function startServer(config: Config, model: ResolvedModel): Promise
   const modelId = config.model.alias ?? model.id;
   const logger = createLogger(config);
   const metrics = createMetrics({ modelId });
-  const archive = openArchive(config, logger);
+  const store = openStore(config, logger);
   const gateway = createGateway(gatewayOptions(config, metrics, logger));
   const { url } = await gateway.listen();
 
@@ -71,7 +71,7 @@ export async function startServer(config: Config, model: ResolvedModel): Promise
       reasoningForm: config.server.reasoning,
       echo: config.server.echo,
       keepsLiveSequences: config.engine.keepsLiveSequences,
-      ...(archive && { archive }),
+      ...store,
       storeLimits: storeLimits(config),
       reportError: (error) => logger.error(error, "a run failed"),
     });

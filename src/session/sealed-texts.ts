@@ -1,13 +1,13 @@
 /**
  * Texts of ours that clients keep and send back: a version byte, then the text, encrypted and
  * authenticated (AES-256-GCM) for one tenant and one purpose, in base64url. Whoever else made or
- * changed it, what a client sends is then not a text of ours. The key lives as long as the process.
+ * changed it, what a client sends is then not a text of ours.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 
 const VERSION = 1;
 const ALGORITHM = "aes-256-gcm";
-const KEY_BYTES = 32;
+export const SEALING_KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
@@ -15,7 +15,8 @@ export class SealedTexts {
   readonly #key: Buffer;
   readonly #purpose: string;
 
-  constructor(purpose: string, key: Buffer = randomBytes(KEY_BYTES)) {
+  /** @param key default: one of this process, which opens nothing that another has sealed */
+  constructor(purpose: string, key: Buffer = randomBytes(SEALING_KEY_BYTES)) {
     this.#purpose = purpose;
     this.#key = key;
   }

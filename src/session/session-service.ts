@@ -62,6 +62,8 @@ export interface SessionOptions {
   /** Where stored responses outlive the process; default: nowhere. */
   readonly archive?: ResponseArchive;
   readonly storeLimits?: StoreLimits;
+  /** Of reasoning that clients keep; default: one of this process. */
+  readonly sealingKey?: Buffer;
   /** For large prompts; default: they are composed on this thread. */
   readonly composer?: RemoteComposer;
   /** Default: on. */
@@ -93,7 +95,7 @@ class Session implements SessionService {
       ...{ modelId, textModel, endpoint, metrics, clock, reportError },
       template: textModel.chatTemplate,
       reasoningForm: options.reasoningForm ?? "raw",
-      sealedReasoning: new SealedTexts("reasoning"),
+      sealedReasoning: new SealedTexts("reasoning", options.sealingKey),
       echo: options.echo ?? "http",
       keepsLiveSequences: options.keepsLiveSequences ?? true,
     };
