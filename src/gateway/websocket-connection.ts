@@ -1,19 +1,13 @@
 /**
- * One WebSocket: frames in, lanes, events out. Ends in exactly one way per request: a terminal
- * event, an error frame, or the socket's end, which cancels what runs and forgets what waits.
+ * One WebSocket: takes frames in, queues requests in their lanes, and decides when to read, to refuse and to
+ * close. Its end cancels what runs and forgets what waits. How one request is answered: `SocketRuns`.
  */
 import type { Socket } from "node:net";
 import type { Logger } from "pino";
 import type { RawData, WebSocket } from "ws";
-import { acceptedOf, type ApiError, invalidRequest } from "../protocol/api-error.ts";
+import { type ApiError, invalidRequest } from "../protocol/api-error.ts";
 import { rateLimited } from "../protocol/engine-error-map.ts";
-import type {
-  ResponseEvent,
-  ResponseObject,
-  ResponsesRequest,
-} from "../protocol/responses-types.ts";
-import type { ConnectionState, SessionService, TurnContext } from "../session/session-types.ts";
-import { invalidKey } from "./access.ts";
+import type { ConnectionState, SessionService } from "../session/session-types.ts";
 import type { Caller } from "./caller.ts";
 import {
   type CancelFrame,
@@ -25,12 +19,10 @@ import { toApiError } from "./error-reply.ts";
 import { FrameIntake, type ReceivedFrame } from "./frame-intake.ts";
 import type { GatewayLimits } from "./gateway-options.ts";
 import { watchPeer } from "./heartbeat.ts";
-import { interruptionEvent } from "./interrupted-response.ts";
-import { type LaneEntry, LaneQueue } from "./lane-queue.ts";
-import { requireModel } from "./model-lookup.ts";
+import { LaneQueue } from "./lane-queue.ts";
 import type { RequestParser } from "./request-parser.ts";
 import type { ServiceState } from "./service-state.ts";
-import { type Cancellable, SocketRuns } from "./socket-runs.ts";
+import { type QueuedRequest, SocketRuns } from "./socket-runs.ts";
 import { SocketWriter } from "./socket-writer.ts";
 
 export const CLOSE_NORMAL = 1000;
@@ -51,19 +43,13 @@ export interface WebSocketConnectionOptions {
   readonly logger: Logger;
 }
 
-interface QueuedRequest
-  extends LaneEntry,
-    Cancellable,
-    CreateFrame,
-    Pick<ReceivedFrame, "receivedMs"> {}
-
 export class WebSocketConnection {
   readonly #options: WebSocketConnectionOptions;
   readonly #connection: ConnectionState;
   readonly #intake: FrameIntake;
   readonly #lanes: LaneQueue<QueuedRequest>;
   readonly #namedLanes = new Set<string>();
-  readonly #runs = new SocketRuns();
+  readonly #runs: SocketRuns;
   readonly #writer: SocketWriter;
   readonly #ageTimer: NodeJS.Timeout;
   #isQueueFull = false;
@@ -75,7 +61,7 @@ export class WebSocketConnection {
     this.#connection = session.openConnection(options.caller.tenant);
     this.#lanes = new LaneQueue({
       ...limits,
-      run: (queued) => this.#run(queued),
+      run: (queued) => this.#runs.run(queued),
       onRoom: () => {
         this.#isQueueFull = false;
         this.#fitReading();
@@ -91,6 +77,11 @@ export class WebSocketConnection {
     this.#writer = new SocketWriter({
       ...{ socket, transport, limits },
       onOverflow: () => this.#cutOff(CLOSE_TRY_AGAIN_LATER, "the client reads too slowly"),
+    });
+    this.#runs = new SocketRuns({
+      ...options,
+      writer: this.#writer,
+      connection: this.#connection,
     });
     this.#ageTimer = setTimeout(() => this.#reachAgeLimit(), limits.maxConnectionAgeMs).unref();
     const stopHeartbeat = watchPeer(socket, limits);
@@ -188,66 +179,6 @@ export class WebSocketConnection {
     return true;
   }
 
-  async #run(queued: QueuedRequest): Promise<void> {
-    const { state, logger } = this.#options;
-    const { streamId } = queued;
-    const run = this.#runs.start(queued);
-    const events = this.#writer.openEvents(streamId);
-    state.add(run.controller);
-    const emit = (event: ResponseEvent) => {
-      run.observe(event);
-      events.push(event);
-    };
-    try {
-      const response = await this.#answer(queued, emit, run.controller.signal);
-      const interruption = interruptionEvent(response, events.nextSequenceNumber);
-      if (interruption !== undefined) events.push(interruption);
-    } catch (error) {
-      if (this.#writer.isOpen) this.#writer.sendError(toApiError(error, logger), streamId);
-    } finally {
-      state.remove(run.controller);
-      this.#runs.end(run);
-      events.end();
-    }
-  }
-
-  /** @throws {ApiError} before the first event */
-  async #answer(
-    queued: QueuedRequest,
-    emit: (event: ResponseEvent) => void,
-    signal: AbortSignal,
-  ): Promise<ResponseObject> {
-    const { state, caller, logger } = this.#options;
-    const session = state.requireSession();
-    if (caller.isRevoked) throw invalidKey("The API key was revoked");
-    const release = caller.admit();
-    try {
-      const request = acceptedOf(queued.request);
-      requireModel(session, caller, request.model);
-      const context = this.#contextOf(queued);
-      const response = await session.createResponse(request, context, emit, signal);
-      logTurn(logger, request, response, queued);
-      return response;
-    } finally {
-      release();
-    }
-  }
-
-  #contextOf({ streamId, receivedBytes, receivedMs, cancellation }: QueuedRequest): TurnContext {
-    const { caller } = this.#options;
-    return {
-      tenant: caller.tenant,
-      onPrefill: (uncachedTokens) => caller.chargeTokens(uncachedTokens),
-      transport: "ws",
-      flow: this.#writer.flow,
-      connection: this.#connection,
-      ...(streamId !== undefined && { streamId }),
-      receivedBytes,
-      receivedMs,
-      cancellation: cancellation.signal,
-    };
-  }
-
   /** `ws` has refused a frame and sent its close frame: nothing is read from this socket any more. */
   #onError(error: Error): void {
     this.#options.logger.debug({ err: error }, "websocket error");
@@ -292,17 +223,4 @@ export class WebSocketConnection {
     this.#cancelAll();
     this.#lanes.whenIdle(() => this.#connection.close());
   }
-}
-
-/** Enough to see a chain: warmup, continuation or full history, and what it cost the wire. */
-function logTurn(
-  logger: Logger,
-  request: ResponsesRequest,
-  response: ResponseObject,
-  { receivedBytes, receivedMs }: QueuedRequest,
-): void {
-  const isContinuation = request.previousResponseId !== null;
-  const durationMs = Math.round(performance.now() - receivedMs);
-  const facts = { generate: request.generate, isContinuation, receivedBytes, durationMs };
-  logger.debug({ id: response.id, status: response.status, ...facts }, "websocket response");
 }
