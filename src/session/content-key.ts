@@ -1,5 +1,6 @@
 /** What a conversation is, as short keys: equal for a chain and for a client that sends all of it again. */
 import { createHash } from "node:crypto";
+import { jsonChars } from "../base/json-chars.ts";
 import type { ContextItem } from "../protocol/responses-types.ts";
 import type { PromptHead } from "./lane-state.ts";
 
@@ -13,11 +14,28 @@ export function keyWith(key: string, item: ContextItem): string {
   return digest(`${key}${JSON.stringify(contentOf(item))}`);
 }
 
-/** The last element is the key of all items; the first, that of none, is the head's. */
-export function prefixKeys(head: string, items: readonly ContextItem[]): readonly string[] {
+/**
+ * The first key, that of no items, is the head's; each further one has one more item, as long as they have
+ * not more characters than asked for: huge conversations are like few others.
+ */
+export function prefixKeys(
+  head: string,
+  items: readonly ContextItem[],
+  maxChars = Number.POSITIVE_INFINITY,
+): readonly string[] {
   const keys = [head];
-  for (const item of items) keys.push(keyWith(keys.at(-1) ?? head, item));
+  let chars = 0;
+  for (const item of items) {
+    chars += contentChars([item]);
+    if (chars > maxChars) break;
+    keys.push(keyWith(keys.at(-1) ?? head, item));
+  }
   return keys;
+}
+
+/** Equal for items with equal keys. */
+export function contentChars(items: readonly ContextItem[]): number {
+  return items.reduce((chars, item) => chars + jsonChars(contentOf(item)), 0);
 }
 
 /** Without ids of items and whatever else no prompt shows. */

@@ -7,7 +7,7 @@
  */
 import { LRUCache } from "lru-cache";
 import type { ContextItem } from "../protocol/responses-types.ts";
-import { headKey, keyWith, prefixKeys } from "./content-key.ts";
+import { contentChars, headKey, keyWith, prefixKeys } from "./content-key.ts";
 import type { LaneState, PromptHead } from "./lane-state.ts";
 
 const MAX_LANES = 256;
@@ -19,7 +19,15 @@ type IndexedLane = Omit<LaneState, "items"> & { readonly numItems: number };
 interface Identity {
   readonly head: string;
   readonly key: string;
+  readonly chars: number;
   readonly isSpelledByTokenizer: boolean;
+}
+
+/** Lanes with one head. */
+interface HeadLanes {
+  readonly count: number;
+  /** Of the longest that there was: no longer history has to be read to find one. */
+  readonly maxChars: number;
 }
 
 export type IsSpelledByTokenizer = (lane: LaneState) => boolean;
@@ -27,8 +35,8 @@ export type IsSpelledByTokenizer = (lane: LaneState) => boolean;
 export class LaneIndex {
   readonly #isOutputSpelled: IsSpelledByTokenizer;
   readonly #identities = new WeakMap<LaneState, Identity>();
-  /** Lanes under each head: most requests have one that nobody had before. */
-  readonly #numByHead = new Map<string, number>();
+  /** Most requests have a head that nobody had before. */
+  readonly #byHead = new Map<string, HeadLanes>();
   readonly #lanes: LRUCache<string, { readonly head: string; readonly lane: IndexedLane }>;
 
   /** @param isOutputSpelled of a lane's last output */
@@ -39,7 +47,7 @@ export class LaneIndex {
       maxSize: MAX_TOKENS,
       sizeCalculation: ({ lane }) => Math.max(1, lane.tokens.length),
       dispose: ({ head, lane }) => {
-        this.#count(head, -1);
+        this.#leave(head);
         lane.sequence.release();
       },
     });
@@ -48,15 +56,17 @@ export class LaneIndex {
   /** The longest lane that the items begin with; its items are those given. */
   find(tenant: string, head: PromptHead, items: readonly ContextItem[]): LaneState | undefined {
     const ofHead = headKey(tenant, head);
-    if (!this.#numByHead.has(ofHead)) return undefined;
-    const keys = prefixKeys(ofHead, items);
+    const lanes = this.#byHead.get(ofHead);
+    if (lanes === undefined) return undefined;
+    const keys = prefixKeys(ofHead, items, lanes.maxChars);
     const numItems = keys.findLastIndex((key) => this.#lanes.has(key));
     const key = keys[numItems];
     const found = key === undefined ? undefined : this.#lanes.get(key);
     if (key === undefined || found === undefined) return undefined;
     const { numItems: _, ...rest } = found.lane;
     const lane = { ...rest, items: items.slice(0, numItems) };
-    this.#identities.set(lane, { head: ofHead, key, isSpelledByTokenizer: true });
+    const chars = contentChars(lane.items);
+    this.#identities.set(lane, { head: ofHead, key, chars, isSpelledByTokenizer: true });
     return lane;
   }
 
@@ -69,7 +79,7 @@ export class LaneIndex {
     if (!identity.isSpelledByTokenizer) return;
     const { items, ...rest } = lane;
     lane.sequence.hold();
-    this.#count(identity.head, 1);
+    this.#enter(identity);
     this.#lanes.set(identity.key, {
       head: identity.head,
       lane: { ...rest, numItems: items.length },
@@ -80,13 +90,15 @@ export class LaneIndex {
     this.#lanes.clear();
   }
 
-  #extended({ head, key, isSpelledByTokenizer }: Identity, parent: LaneState, lane: LaneState) {
+  #extended(known: Identity, parent: LaneState, lane: LaneState): Identity {
+    const { head, key, chars, isSpelledByTokenizer } = known;
     const isExtended = parent.items.every((item, index) => item === lane.items[index]);
     if (!isExtended) return { ...this.#whole(lane), isSpelledByTokenizer: false };
     const added = lane.items.slice(parent.items.length);
     return {
       head,
       key: added.reduce(keyWith, key),
+      chars: chars + contentChars(added),
       isSpelledByTokenizer: isSpelledByTokenizer && this.#isOutputSpelled(lane),
     };
   }
@@ -94,12 +106,18 @@ export class LaneIndex {
   #whole(lane: LaneState): Identity {
     const head = headKey(lane.tenant, lane.head);
     const key = prefixKeys(head, lane.items).at(-1) ?? head;
-    return { head, key, isSpelledByTokenizer: this.#isOutputSpelled(lane) };
+    const chars = contentChars(lane.items);
+    return { head, key, chars, isSpelledByTokenizer: this.#isOutputSpelled(lane) };
   }
 
-  #count(head: string, change: 1 | -1): void {
-    const count = (this.#numByHead.get(head) ?? 0) + change;
-    if (count === 0) this.#numByHead.delete(head);
-    else this.#numByHead.set(head, count);
+  #enter({ head, chars }: Identity): void {
+    const { count = 0, maxChars = 0 } = this.#byHead.get(head) ?? {};
+    this.#byHead.set(head, { count: count + 1, maxChars: Math.max(maxChars, chars) });
+  }
+
+  #leave(head: string): void {
+    const { count = 1, maxChars = 0 } = this.#byHead.get(head) ?? {};
+    if (count === 1) this.#byHead.delete(head);
+    else this.#byHead.set(head, { count: count - 1, maxChars });
   }
 }
