@@ -11,45 +11,45 @@ import { UPGRADE } from "./websocket.mjs";
 
 export const METHODS = ["post", "get", "options", "upgrade"];
 
-/** Runs a step as often as it says. What came of it lies in `c.results`, by the step's id. */
-export async function runStep(step, c) {
+/** Runs a step as often as it says. What came of it lies in `context.results`, by the step's id. */
+export async function runStep(step, context) {
   if (step.delay_ms) await sleep(step.delay_ms);
   const count = step.times ?? step.parallel ?? 1;
-  const runs = Array.from({ length: count }, (_, index) => () => runOnce(step, index, c));
-  const stopPolling = step.meanwhile && pollMeanwhile(step.meanwhile, c.server.url);
+  const runs = Array.from({ length: count }, (_, index) => () => runOnce(step, index, context));
+  const stopPolling = step.meanwhile && pollMeanwhile(step.meanwhile, context.server.url);
   const results = await inParallel(runs, step.parallel ?? 1);
   if (stopPolling) results[0].meanwhile = await stopPolling();
   const isList = step.times !== undefined || step.parallel !== undefined;
-  c.results[step.id] = isList ? results : results[0];
-  c.all.push(...results);
+  context.results[step.id] = isList ? results : results[0];
+  context.all.push(...results);
 }
 
 /** The same request without format or grammar: what a constrained run's speed is compared with. */
-export async function runFreeTwin(step, c) {
+export async function runFreeTwin(step, context) {
   const { response_format: _f, tools: _t, tool_choice: _c, text: _x, ...body } = step.body;
-  await runStep({ ...step, id: "free_run", body }, c);
+  await runStep({ ...step, id: "free_run", body }, context);
 }
 
-async function runOnce(step, index, shared) {
-  const c = { ...shared, index };
-  const left = c.deadline - performance.now(); // one slow step must not hold up the whole run
+async function runOnce(step, index, caseContext) {
+  const context = { ...caseContext, index };
+  const left = context.deadline - performance.now(); // one slow step must not hold up the whole run
   if (left <= 0) return notSent(index);
   const method = METHODS.find((key) => step[key] !== undefined);
   const route = step[method];
-  const { payload, request } = buildPayload(step, c);
-  if (payload?.includes(REPLACEMENT)) shared.sentReplacement = true;
-  const before = step.metrics && (await scrapeMetrics(c));
-  const got = await exchange(c.server.url + route, {
+  const { payload, request } = buildPayload(step, context);
+  if (payload?.includes(REPLACEMENT)) caseContext.sentReplacement = true;
+  const before = step.metrics && (await scrapeMetrics(context));
+  const got = await exchange(context.server.url + route, {
     method: method === "upgrade" ? "GET" : method.toUpperCase(),
-    headers: buildHeaders(step, payload, c),
+    headers: buildHeaders(step, payload, context),
     payload,
-    timeoutMs: Math.min((step.timeout_s ?? c.timeoutS) * 1000, left),
+    timeoutMs: Math.min((step.timeout_s ?? context.timeoutS) * 1000, left),
     ...abortPlan(step),
   });
   const result = resultOf(got, { method, route, request, index });
-  if (route === "/metrics") result.metrics = sumMetrics(result.raw, c.metricNames);
+  if (route === "/metrics") result.metrics = sumMetrics(result.raw, context.metricNames);
   if (step.metrics) {
-    const after = await scrapeMetrics(c);
+    const after = await scrapeMetrics(context);
     result.metrics_delta = step.metrics.map((name) =>
       after[name] === undefined ? null : after[name] - (before[name] ?? 0),
     );
@@ -63,21 +63,21 @@ function notSent(index) {
 }
 
 /** The bytes of a step's body, and the object they came from, for what is expected of its schema. */
-function buildPayload(step, c) {
-  if (step.raw !== undefined) return { payload: Buffer.from(expand(step.raw, c)) };
+function buildPayload(step, context) {
+  if (step.raw !== undefined) return { payload: Buffer.from(expand(step.raw, context)) };
   if (step.raw_hex !== undefined) return { payload: Buffer.from(step.raw_hex, "hex") };
   if (step.body === undefined) return {};
-  const request = expand(step.body, c);
+  const request = expand(step.body, context);
   return { request, payload: Buffer.from(JSON.stringify(request)) };
 }
 
-function buildHeaders(step, payload, c) {
+function buildHeaders(step, payload, context) {
   const key = () => ({ "sec-websocket-key": randomBytes(16).toString("base64") });
   return {
     ...(step.upgrade && { ...UPGRADE, ...key() }),
     ...(payload && { "content-type": "application/json", "content-length": payload.length }),
-    ...authorization(c.server),
-    ...expand(step.headers ?? {}, c),
+    ...authorization(context.server),
+    ...expand(step.headers ?? {}, context),
   };
 }
 

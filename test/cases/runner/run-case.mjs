@@ -32,13 +32,13 @@ export async function runCase(item, run) {
 // ---- Kinds `http` and `ws`
 
 async function runServerCase(item, run) {
-  const c = await makeContext(item, run);
+  const context = await makeContext(item, run);
   try {
-    if (item.kind === "ws") await runSocketCase(item.input, c);
-    else await runSteps(item, c, run);
-    if (mentions(item, "metrics")) c.results.metrics = await scrapeMetrics(c);
-    const failures = judgeAll(item, c, run);
-    if (await isHealthy(c.server.url)) return failures;
+    if (item.kind === "ws") await runSocketCase(item.input, context);
+    else await runSteps(item, context, run);
+    if (mentions(item, "metrics")) context.results.metrics = await scrapeMetrics(context);
+    const failures = judgeAll(item, context, run);
+    if (await isHealthy(context.server.url)) return failures;
     await run.servers.stop(); // the next case gets a new one where an adapter can start it
     return [...failures, { path: "always.health", op: "==", want: "200", got: "no answer" }];
   } finally {
@@ -65,21 +65,21 @@ async function makeContext(item, run) {
 const serverVars = ({ model, url }) => ({ M: model, P: new URL(url).port });
 
 /** Runs all steps; memory and descriptors are compared from the first step's end (warm) to the last's. */
-async function runSteps(item, c, run) {
+async function runSteps(item, context, run) {
   const { steps } = item.input;
   const watched = mentions(item, "proc");
-  if (watched && !c.server.pid) throw new Skip("needs adapter: pid of the server");
+  if (watched && !context.server.pid) throw new Skip("needs adapter: pid of the server");
   let warm;
   for (const step of steps) {
     if (step.server) {
-      c.server = await run.servers.get(step.server);
-      Object.assign(c.vars, serverVars(c.server));
+      context.server = await run.servers.get(step.server);
+      Object.assign(context.vars, serverVars(context.server));
     }
-    await runStep(step, c);
-    if (watched) warm ??= readProcess(c.server.pid);
+    await runStep(step, context);
+    if (watched) warm ??= readProcess(context.server.pid);
   }
-  if (mentionsTwin(item)) await runFreeTwin(steps[0], c);
-  if (watched) c.results.proc = growthSince(warm, readProcess(c.server.pid));
+  if (mentionsTwin(item)) await runFreeTwin(steps[0], context);
+  if (watched) context.results.proc = growthSince(warm, readProcess(context.server.pid));
 }
 
 const mentions = (item, name) => JSON.stringify(item.expect).includes(`"${name}.`);
@@ -111,12 +111,12 @@ async function isHealthy(url) {
 }
 
 /** Answers that were cut come first: what follows from them says little. */
-function judgeAll(item, c, run) {
-  const always = checkAlways(c.all, c.sentReplacement);
+function judgeAll(item, context, run) {
+  const always = checkAlways(context.all, context.sentReplacement);
   const isCut = ({ path }) => path === "always.answered";
   return [
     ...always.filter(isCut),
-    ...judge(item, c.results, c.vars, run),
+    ...judge(item, context.results, context.vars, run),
     ...always.filter((breach) => !isCut(breach)),
   ];
 }

@@ -6,11 +6,11 @@ import { openSocket } from "./websocket.mjs";
 
 const ENDS = ["response.failed", "response.incomplete", "error"];
 
-/** What came lies in `c.results`. */
-export async function runSocketCase(input, c) {
+/** What came lies in `context.results`. */
+export async function runSocketCase(input, context) {
   const waiting = input.send.map(({ $after, ...frame }) => ({
     after: $after,
-    text: JSON.stringify(expand(frame, c)),
+    text: JSON.stringify(expand(frame, context)),
   }));
   const result = { frames: [], raw: "", closed_before_end: false, error: null };
   const { ended, end } = makeEnd();
@@ -25,25 +25,25 @@ export async function runSocketCase(input, c) {
     else if ([input.until, ...ENDS].includes(frame.type)) end();
   };
   const onClose = () => end({ closed_before_end: true });
-  const socket = await openResponsesSocket(c, { onText, onClose }, end);
+  const socket = await openResponsesSocket(context, { onText, onClose }, end);
   if (socket !== undefined) {
     while (waiting.length > 0 && waiting[0].after === undefined) sendDue(undefined);
   }
-  const timer = setTimeout(() => end({ error: "no end in time" }), c.timeoutS * 1000);
+  const timer = setTimeout(() => end({ error: "no end in time" }), context.timeoutS * 1000);
   Object.assign(result, await ended);
   clearTimeout(timer);
   socket?.close();
   const view = viewOfEvents(result.frames);
   const usage = usageBothNames(view.usage);
-  Object.assign(c.results, result, view, { events: result.frames, usage });
-  c.all.push(c.results);
+  Object.assign(context.results, result, view, { events: result.frames, usage });
+  context.all.push(context.results);
 }
 
 /** A refused upgrade is the end. */
-async function openResponsesSocket(c, listeners, end) {
+async function openResponsesSocket(context, listeners, end) {
   try {
-    const url = `${c.server.url}/v1/responses`;
-    return await openSocket(url, authorization(c.server), listeners);
+    const url = `${context.server.url}/v1/responses`;
+    return await openSocket(url, authorization(context.server), listeners);
   } catch (error) {
     end({ error: error.message, closed_before_end: true });
     return undefined;

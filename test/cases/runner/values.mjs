@@ -10,16 +10,16 @@ export function fail(message) {
 const SCHEMA_WORDS = new Set(["$ref", "$defs", "$schema", "$id"]); // JSON Schema's own, passed through
 
 const VALUES = {
-  $rep: ([text, count], c) => expand(text, c).repeat(count),
+  $rep: ([text, count], context) => expand(text, context).repeat(count),
   $range: ([from, to, format]) =>
     Array.from({ length: to - from }, (_, k) => printf(format, from + k)),
-  $cat: (parts, c) => parts.map((part) => expand(part, c)).join(""),
-  $slice: ([from, start, end], c) =>
-    String(one(read(c.results, from)) ?? "").slice(start, end ?? undefined),
-  $get: (from, c) => one(read(c.results, from)),
-  $pick: (list, c) => expand(list[c.index % list.length], c),
-  $tmpl: (format, c) => printf(format, c.index),
-  $i: (start, c) => start + c.index,
+  $cat: (parts, context) => parts.map((part) => expand(part, context)).join(""),
+  $slice: ([from, start, end], context) =>
+    String(one(read(context.results, from)) ?? "").slice(start, end ?? undefined),
+  $get: (from, context) => one(read(context.results, from)),
+  $pick: (list, context) => expand(list[context.index % list.length], context),
+  $tmpl: (format, context) => printf(format, context.index),
+  $i: (start, context) => start + context.index,
 };
 
 /** `%d`, `%05d` and `%s` filled with one number; nothing else of printf is used by the cases. */
@@ -29,17 +29,19 @@ function printf(format, number) {
   );
 }
 
-export function expand(value, c) {
+export function expand(value, context) {
   if (typeof value === "string")
-    return value.replace(/\$(M|P|TMP|KEYS|KEY1)\b/g, (all, name) => c.vars[name] ?? all);
+    return value.replace(/\$(M|P|TMP|KEYS|KEY1)\b/g, (all, name) => context.vars[name] ?? all);
   if (Array.isArray(value))
     return value.flatMap((item) =>
-      item?.$spread ? (one(read(c.results, item.$spread)) ?? []) : [expand(item, c)],
+      item?.$spread ? (one(read(context.results, item.$spread)) ?? []) : [expand(item, context)],
     );
   if (value === null || typeof value !== "object") return value;
   const operator = valueOperator(value);
-  if (operator) return VALUES[operator](value[operator], c);
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, expand(inner, c)]));
+  if (operator) return VALUES[operator](value[operator], context);
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key, expand(inner, context)]),
+  );
 }
 
 export function valueOperator(value) {
