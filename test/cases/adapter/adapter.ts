@@ -49,9 +49,9 @@ export async function start({
       stop: async () => await server[Symbol.asyncDispose](),
     };
   } catch (error) {
-    const { message } = error as Error;
-    if (message.includes("unknown option")) return { skip: message.trim() };
-    throw error;
+    const [unknown] = /unknown option \S+/.exec((error as Error).message) ?? [];
+    if (unknown === undefined) throw error;
+    return { skip: unknown };
   }
 }
 
