@@ -158,3 +158,19 @@ export function printTable(header, lines) {
     console.log(cells.join("  "));
   }
 }
+
+/** Rows of a result file that compare with no peer. */
+export function printRows(rows) {
+  printTable(
+    ["row", "unit", "median", "min", "max", "target", "met"],
+    rows.map(({ id, unit, ours, target, met }) => [
+      id,
+      unit,
+      ours.median,
+      ours.min,
+      ours.max,
+      target ?? "",
+      met ?? "",
+    ]),
+  );
+}

@@ -5,7 +5,7 @@
  */
 import { parseArgs } from "node:util";
 import { loadAddon } from "../../dist/native/load-addon.js";
-import { describeRun, judged, median, printTable, summary, writeResults } from "../results.mjs";
+import { describeRun, judged, median, printRows, summary, writeResults } from "../results.mjs";
 import { ActiveLane, openIdleSockets, sendOverHttp, sendOverWebSocket } from "./clients.mjs";
 import { BenchServer } from "./server.mjs";
 
@@ -123,17 +123,6 @@ await server.stop();
 const { load, cores } = run.machine;
 const disturbed = load[0] > cores / 2;
 const all = rows.map((row) => ({ ...judged(row, TARGETS[row.id]), disturbed }));
-printTable(
-  ["row", "unit", "median", "min", "max", "target", "met"],
-  all.map(({ id, unit, ours, target, met }) => [
-    id,
-    unit,
-    ours.median,
-    ours.min,
-    ours.max,
-    target ?? "",
-    met ?? "",
-  ]),
-);
+printRows(all);
 const isa = loadAddon().probeDevices()[0].isaLevels.at(-1);
 console.log(writeResults(run, { isa, rows: all }));

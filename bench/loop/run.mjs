@@ -7,7 +7,7 @@
 import { parseArgs } from "node:util";
 import { systemClock } from "../../dist/base/clock.js";
 import { loadAddon } from "../../dist/native/load-addon.js";
-import { describeRun, GrowingResults, printTable } from "../results.mjs";
+import { describeRun, GrowingResults, printRows } from "../results.mjs";
 import { RefusedRequest, openClient } from "./clients.mjs";
 import { MODES, runTask } from "./conversation.mjs";
 import { rowsOf, sameTurnsRow } from "./rows.mjs";
@@ -39,6 +39,7 @@ const chosenTasks = TASKS.filter(({ name }) => name.startsWith(flags.only));
 const QUICK = { numTurns: 3, numTools: 2, maxChars: 200 };
 const tasks = flags.quick ? chosenTasks.map((task) => shortened(task, QUICK)) : chosenTasks;
 const networks = flags.network.split(",");
+const serverFlags = flags.model === undefined ? [] : ["--model", flags.model];
 
 /** Both ways together a tenth of a second; what a slow line or a phone sends. */
 const SHAPED = { delayMs: 50, upBitsPerSecond: 1e6, clock: systemClock };
@@ -124,46 +125,46 @@ async function networkRows(target, network, report) {
   if (isShaped) proxy.stop();
 }
 
-function print(rows) {
-  printTable(
-    ["row", "unit", "median", "min", "max", "target", "met"],
-    rows.map(({ id, unit, ours, target, met }) => [
-      id,
-      unit,
-      ours.median,
-      ours.min,
-      ours.max,
-      target ?? "",
-      met ?? "",
-    ]),
-  );
-}
-
 function openTarget() {
   const { url, model, pid, head, "api-key": apiKey } = flags;
   if (url !== undefined) return GivenServer.open({ url, model, pid, head, apiKey });
-  const numRuns = networks.length * tasks.length * Object.keys(MODES).length * numRounds + 1;
-  return OwnServer.start({ numRuns, flags: model === undefined ? [] : ["--model", model] });
+  // All tasks on all networks, and the warm-up.
+  const numTaskRounds = networks.length * tasks.length * numRounds + 1;
+  const numRuns = numTaskRounds * Object.keys(MODES).length;
+  return OwnServer.start({ numRuns, flags: serverFlags });
 }
 
-async function measureAll() {
-  const run = describeRun("loop");
+/** The first requests of a process are slow, since its code is compiled meanwhile: they are not counted. */
+async function warmUp(target) {
+  const runs = Object.fromEntries(Object.keys(MODES).map((name) => [name, []]));
+  await round(target, target.url, shortened(TASKS[0], QUICK), runs, 0);
+}
+
+async function measureAll(target, run) {
   const disturbed = run.machine.load[0] > run.machine.cores / 2;
-  const target = await openTarget();
-  const isKept = target instanceof OwnServer && !flags.quick;
   const isa = loadAddon().probeDevices()[0].isaLevels.at(-1);
+  const isKept = target instanceof OwnServer && !flags.quick;
   const results = isKept && new GrowingResults(run, { isa });
-  // The first requests of a process are slow: code is compiled.
-  const beginning = { ...TASKS[0], results: TASKS[0].results.slice(0, 2) };
-  await measure(target, target.url, beginning, MODES["http-stateless"]);
+  await warmUp(target);
   for (const network of networks) {
     await networkRows(target, network, (rows) => {
-      print(rows);
+      printRows(rows);
       if (isKept) for (const row of rows) results.put({ ...row, disturbed });
     });
   }
-  await target.stop();
 }
 
-if (flags["check-switches"]) await checkSwitches(tasks, requestFields);
-else await measureAll();
+async function main() {
+  const unknown = networks.find((network) => !["loop", "shaped"].includes(network));
+  if (unknown !== undefined) throw new Error(`--network takes loop and shaped, not ${unknown}`);
+  if (flags["check-switches"]) return await checkSwitches(tasks, requestFields, serverFlags);
+  const run = describeRun("loop");
+  const target = await openTarget();
+  try {
+    await measureAll(target, run);
+  } finally {
+    await target.stop();
+  }
+}
+
+await main();

@@ -39,11 +39,12 @@ function tokensOf({ response }) {
  * Compares all tasks on a server without each of these with a server that has them all, and prints what
  * it found; a difference fails the process.
  * @param fieldsFor request fields for a server
+ * @param serverFlags of all servers
  */
-export async function checkSwitches(tasks, fieldsFor) {
-  const reference = await outputsWith([], tasks, fieldsFor);
+export async function checkSwitches(tasks, fieldsFor, serverFlags) {
+  const reference = await outputsWith(serverFlags, tasks, fieldsFor);
   for (const [name, flags] of Object.entries(SWITCHES)) {
-    const outputs = await outputsWith(flags, tasks, fieldsFor);
+    const outputs = await outputsWith([...serverFlags, ...flags], tasks, fieldsFor);
     for (const [index, task] of tasks.entries()) {
       const turn = firstDifference(reference[index], outputs[index]);
       const finding = turn === undefined ? "the same tokens" : `turn ${turn + 1} differs`;
