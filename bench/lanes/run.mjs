@@ -9,6 +9,7 @@ import { BenchServer } from "../gateway/server.mjs";
 import { locateDefaultModel } from "../engine/models.mjs";
 import { describeRun, printTable, summary, writeResults } from "../results.mjs";
 import { longContextModel } from "./long-context-model.mjs";
+import { writePlot } from "./plot.mjs";
 import { replay } from "./replay.mjs";
 import { readTranscripts } from "./transcripts.mjs";
 
@@ -94,4 +95,7 @@ const reasons = later.flatMap(({ missReason }) => missReason ?? []);
 for (const reason of new Set(reasons)) {
   console.log(`${reason}: ${reasons.filter((one) => one === reason).length} turns`);
 }
-if (flags.only === "") writeResults(run, { rows });
+if (flags.only === "") {
+  writeResults(run, { rows });
+  writePlot(rows);
+}
