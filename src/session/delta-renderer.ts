@@ -65,6 +65,7 @@ export function unguardedThoughtEnd(
 }
 
 const MAX_SHAPES = 1024;
+const MAX_FRAME_PROMPTS = 16;
 const SHORT_TOOL = probeTool("probe", null, null);
 const LONG_TOOL = probeTool("another_probe", "It probes.", {
   type: "object",
@@ -75,6 +76,8 @@ const LONG_TOOL = probeTool("another_probe", "It probes.", {
 export class DeltaRenderer {
   readonly #render: RenderItems;
   readonly #markers: DeltaMarkers;
+  /** The text that an output follows, in a frame of either kind. */
+  readonly #framePrompts = new LRUCache<string, RenderedText>({ max: MAX_FRAME_PROMPTS });
   readonly #isLocal = new LRUCache<string, boolean>({ max: MAX_SHAPES });
 
   constructor(render: RenderItems, markers: DeltaMarkers) {
@@ -92,7 +95,7 @@ export class DeltaRenderer {
     const continuation = { addGenerationPrompt, generation: parent.generation };
     const frameHead = headLike(head, [SHORT_TOOL]);
     if (!this.#isRenderedAlike(frame, frameHead, continuation)) return undefined;
-    return this.#suffixIn({ head: frameHead, past: [PAST], ...frame }, continuation);
+    return this.#suffixIn({ head: frameHead, past: PAST, ...frame }, continuation);
   }
 
   /**
@@ -101,8 +104,8 @@ export class DeltaRenderer {
    */
   outputBehindPrompt(head: PromptHead, output: readonly ContextItem[]) {
     const frameHead = headLike(head, [SHORT_TOOL]);
-    const promptText = this.#render(frameHead, [PAST], true);
-    const closed = this.#render(frameHead, [PAST, ...output], false);
+    const promptText = this.#promptOf(frameHead, PAST);
+    const closed = this.#render(frameHead, [...PAST, ...output], false);
     const end = lastMarker(closed, this.#markers.endMarkers);
     if (!closed.startsWith(promptText) || end < promptText.length) return undefined;
     return { promptText, text: closed.slice(0, end) as RenderedText };
@@ -115,7 +118,7 @@ export class DeltaRenderer {
     const key = JSON.stringify([shape, tools.length, reasoningEffort, continuation]);
     const known = this.#isLocal.get(key);
     if (known !== undefined) return known;
-    const inFrame = this.#suffixIn({ head, past: [PAST], ...shape }, continuation);
+    const inFrame = this.#suffixIn({ head, past: PAST, ...shape }, continuation);
     const isLocal =
       inFrame !== undefined &&
       wholeConversations(shape, head).every(
@@ -123,6 +126,15 @@ export class DeltaRenderer {
       );
     this.#isLocal.set(key, isLocal);
     return isLocal;
+  }
+
+  #promptOf(head: PromptHead, past: readonly ContextItem[]): RenderedText {
+    if (past !== PAST) return this.#render(head, past, true);
+    const { tools, date, reasoningEffort } = head;
+    const key = JSON.stringify([tools.length, date, reasoningEffort]);
+    const known = this.#framePrompts.get(key) ?? this.#render(head, past, true);
+    this.#framePrompts.set(key, known);
+    return known;
   }
 
   #suffixIn(
@@ -136,7 +148,7 @@ export class DeltaRenderer {
       const parentText: ParentText =
         generation === "none"
           ? { promptText: closed, closedText: undefined }
-          : { promptText: this.#render(head, past, true), closedText: closed };
+          : { promptText: this.#promptOf(head, past), closedText: closed };
       return continuationSuffix(parentText, next, this.#markers.endMarkers);
     } catch (error) {
       if (error instanceof ApiError) return undefined;

@@ -21,11 +21,10 @@ export interface MinimalFrame {
 /** Beyond it a frame is no shortcut, and few conversations share its shape. */
 const MAX_FRAME_ITEMS = 64;
 const STUB_TEXT = "x";
-export const PAST: ContextItem = {
-  type: "message",
-  role: "user",
-  content: [{ type: "input_text", text: STUB_TEXT }],
-};
+/** Stands for everything before the last turn. */
+export const PAST: readonly ContextItem[] = [
+  { type: "message", role: "user", content: [{ type: "input_text", text: STUB_TEXT }] },
+];
 
 /**
  * undefined: the new items depend on more of the conversation than a frame has.
