@@ -2,12 +2,12 @@
  * Parses and validates what clients send. A large payload goes to a pool of worker threads, so that it
  * does not hold up the others; the threads start with the first one and end when none came for a while.
  */
-import { setImmediate } from "node:timers/promises";
+import { fromSlices } from "../base/slices.ts";
 import { ThreadPool } from "../base/thread-pool.ts";
 import { acceptedOf } from "../protocol/api-error.ts";
 import { RepeatedFields } from "../protocol/repeated-fields.ts";
 import type { ParseAnswer, ParseTask } from "./parse-worker.ts";
-import { type ParsedRequest, REQUEST_FORMS, type RequestForm } from "./request-forms.ts";
+import { type ParsedRequest, REQUEST_FORMS, type RequestForm, requestIn } from "./request-forms.ts";
 
 /** Up to here a payload takes a few milliseconds, and the way to a thread and back saves little. */
 export const MAX_INLINE_BYTES = 256 * 1024;
@@ -43,8 +43,10 @@ export class RequestParser {
     const copy = new Uint8Array(payload); // to give away
     const task: ParseTask = { form, payload: copy };
     const answer = (await this.#pool.run("parse", task, [copy.buffer])) as ParseAnswer;
-    await setImmediate(); // reading the answer has taken long enough for one turn of the event loop
-    return acceptedOf(answer) as ParsedRequest<F>;
+    const { parsed, input } = acceptedOf(answer);
+    const request = requestIn(parsed);
+    if (request) Object.assign(request, { input: await fromSlices(input) });
+    return parsed as ParsedRequest<F>;
   }
 
   /** There are as many tenants as the operator has named. */
