@@ -1,5 +1,6 @@
 /** Draws arguments for real tools from a model at temperature 1.5, each under the tool's own schema. */
 import { type DirectEngine, openNativeEngine } from "../../src/engine/native-engine.ts";
+import { objectSchema } from "../../src/text/output/call-grammar.ts";
 import { loadAddon } from "../../src/native/load-addon.ts";
 import type { RealTool } from "./real-tools.ts";
 
@@ -53,7 +54,9 @@ export class ArgumentSampler {
       seed,
       maxOutputTokens: this.#maxTokens,
       stopTokenIds: this.#tokenizer.facts.endIds,
-      grammar: this.#tokenizer.compileGrammar(JSON.stringify({ json_schema: inputSchema, name })),
+      grammar: this.#tokenizer.compileGrammar(
+        JSON.stringify({ json_schema: objectSchema(inputSchema), name }),
+      ),
     });
     const sample: ArgumentSample = {
       toolId: id,

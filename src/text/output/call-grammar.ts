@@ -162,7 +162,7 @@ function jsonArguments({ name, schema, input }: GrammarTool): GrammarSpec {
 }
 
 /** Arguments are objects, whatever else the schema allows. */
-function objectSchema(schema: unknown): unknown {
+export function objectSchema(schema: unknown): unknown {
   if (!isJsonObject(schema)) return { type: "object" };
   return schema.type === "object" ? schema : { ...schema, type: "object" };
 }
