@@ -72,7 +72,8 @@ export class LaneIndex {
 
   /** @param parent whose tokens the lane has kept */
   put(lane: LaneState, parent: LaneState | undefined): void {
-    if (lane.generation === "cut" || lane.tokens.length === 0) return;
+    const { length } = lane.tokens;
+    if (lane.generation === "cut" || length === 0 || length > MAX_TOKENS) return;
     const known = parent && this.#identities.get(parent);
     const identity = known && parent ? this.#extended(known, parent, lane) : this.#whole(lane);
     this.#identities.set(lane, identity);

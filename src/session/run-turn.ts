@@ -3,6 +3,7 @@
  * exactly one terminal event and returns what the next turn needs. A request that the engine
  * refuses at once is rejected before `response.created`; the client then gets a plain error.
  */
+import { joinAborts } from "../base/joined-abort.ts";
 import { EngineError, type TurnEvent } from "../engine/endpoint.ts";
 import type { Usage } from "../protocol/responses-types.ts";
 import { outputToInput } from "./context-items.ts";
@@ -32,7 +33,8 @@ export async function runTurn(
   const { endpoint, clock } = dependencies;
   const tooLong = contextError(turn, dependencies);
   if (tooLong) return rejectPrompt(turn, emitter, tooLong, dependencies);
-  const stop = turn.cancellation ? AbortSignal.any([signal, turn.cancellation]) : signal;
+  const joined = turn.cancellation && joinAborts([signal, turn.cancellation]);
+  const stop = joined?.signal ?? signal;
   const stopwatch = new TurnStopwatch(turn.context, dependencies);
   const onEvent = (event: TurnEvent) => {
     if (stop.aborted) return;
@@ -60,6 +62,7 @@ export async function runTurn(
     return failTurn(turn, error, emitter, dependencies);
   } finally {
     cancelGrace();
+    joined?.detach();
   }
 }
 

@@ -31,6 +31,12 @@ const NOT_YET = ["EK-08", "EK-09", "HA-03", "HA-04", "HA-06", "HA-07", "HA-10", 
 /** May be skipped: a control group cannot be made everywhere, nor can npm always fetch vocabularies. */
 const NEEDS_SURROUNDINGS = ["OP-05", "TT-03"];
 
+/**
+ * Takes ten minutes, and says nothing sooner: what a tiny model answers in seconds leaves more garbage
+ * between two full collections than the case allows to grow. `run.mjs --only EK-07` runs it.
+ */
+const BY_HAND = ["EK-07"];
+
 /** Cases that chance can fail: they have as many tries. */
 const TRIES: Readonly<Record<string, number>> = {
   "API-14": 6, // the answer is drawn, and may repeat the replacement character of the question
@@ -77,6 +83,7 @@ const cases = (readCases(path.join(import.meta.dirname, "cases.jsonl")) as Case[
 
 for (const item of cases) {
   test(`${item.id}: ${item.title}`, { timeout: 2 * LIMIT_S * 1000 }, async ({ skip }) => {
+    if (BY_HAND.includes(item.id)) skip(`run.mjs --only ${item.id} runs it`);
     const { state, reason, failures = [] } = await runWithTries(item);
     if (state === "skip" && maySkip(item)) skip(reason);
     expect(failures.map(describeFailure), reason).toEqual([]);

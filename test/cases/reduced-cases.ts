@@ -1,7 +1,4 @@
-/**
- * Smaller forms of the cases that take an hour or ten minutes of two slow cores. `run.mjs --only ID` runs
- * them as they are.
- */
+/** Smaller forms of the cases that take an hour of two slow cores. `run.mjs --only ID` runs them as they are. */
 
 export interface Case {
   readonly id: string;
@@ -21,11 +18,6 @@ const REDUCTIONS: Readonly<Record<string, Reduction>> = {
     note: "prompts of 50 tokens instead of 6,000",
     from: 'stone ",3000]',
     to: 'stone ",8]',
-  },
-  "EK-07": {
-    note: "a tiny model with as many tokens of KV",
-    from: '"flags":["--kv-memory","64MiB"]',
-    to: '"flags":["--kv-memory","4MiB","--ctx","512"],"script_no_eos":true',
   },
 };
 
