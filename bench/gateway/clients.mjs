@@ -51,7 +51,7 @@ export class ActiveLane {
 }
 
 /** The frames of a socket, none lost between two calls of `next`. */
-function framesOf(socket) {
+export function framesOf(socket) {
   const messages = on(socket, "message");
   return {
     async next() {

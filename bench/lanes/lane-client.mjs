@@ -1,10 +1,10 @@
 /** One lane over a WebSocket, and the server's own counters around each of its turns. */
-import { on, once } from "node:events";
+import { once } from "node:events";
 import { WebSocket } from "ws";
+import { framesOf } from "../gateway/clients.mjs";
 
 /** name -> the counter of /metrics, summed over its labels. */
 const COUNTERS = {
-  received: /^warmloop_rx_bytes_total\{/,
   rendered: /^warmloop_rendered_tokens_total\{/,
   tokenized: /^warmloop_tokenized_tokens_total\{/,
   hashed: /^warmloop_hashed_tokens_total\b/,
@@ -27,7 +27,7 @@ export async function readCounters(url) {
 export class Lane {
   #url;
   #socket;
-  #messages;
+  #frames;
   #fields;
 
   /** @param fields of every request */
@@ -38,7 +38,7 @@ export class Lane {
     lane.#socket = new WebSocket(`${url.replace("http", "ws")}/v1/responses`, {
       perMessageDeflate: false,
     });
-    lane.#messages = on(lane.#socket, "message");
+    lane.#frames = framesOf(lane.#socket);
     await once(lane.#socket, "open");
     return lane;
   }
@@ -68,8 +68,7 @@ export class Lane {
 
   async #terminal() {
     for (;;) {
-      const { value } = await this.#messages.next();
-      const { type, response, error } = JSON.parse(value[0]);
+      const { type, response, error } = await this.#frames.next();
       if (type === "error") throw new Error(`${error.code}: ${error.message}`);
       if (type === "response.failed") throw new Error(response.error.message);
       if (type === "response.completed" || type === "response.incomplete") return response;

@@ -5,13 +5,7 @@
 import { existsSync, mkdirSync } from "node:fs";
 import path from "node:path";
 import { f32, u32, writeGguf } from "../models/gguf-file.mjs";
-import {
-  BLOCK_TYPES,
-  randomBlocks,
-  randomFloats,
-  seededWords,
-  tensorBytes,
-} from "../models/random-blocks.mjs";
+import { randomTensors, seededWords } from "../models/random-blocks.mjs";
 import { readMetadata } from "./gguf-metadata.mjs";
 
 const FILE = path.resolve(import.meta.dirname, "../scratch/long-context.gguf");
@@ -26,16 +20,9 @@ export function longContextModel(source) {
   if (existsSync(FILE)) return FILE;
   mkdirSync(path.dirname(FILE), { recursive: true });
   const metadata = readMetadata(source);
-  const random = seededWords(SEED);
   writeGguf(FILE, {
     metadata: { ...metadata, ...shapeMetadata() },
-    tensors: tensors(metadata["tokenizer.ggml.tokens"]).map((tensor) => ({
-      ...tensor,
-      ggmlType: BLOCK_TYPES[tensor.type].ggmlType,
-      numBytes: tensorBytes(tensor.type, tensor.shape),
-    })),
-    chunksOf: ({ type, shape }) =>
-      type === "f32" ? randomFloats(shape, 1, random) : randomBlocks(type, shape, random),
+    ...randomTensors(tensors(metadata["tokenizer.ggml.tokens"]), seededWords(SEED)),
   });
   return FILE;
 }
@@ -56,7 +43,7 @@ function shapeMetadata() {
 
 function tensors(tokens) {
   const vocab = Number(tokens.bytes.readBigUInt64LE(4)); // behind the type of the elements
-  const norm = (name) => ({ name: `${name}.weight`, shape: [HIDDEN], type: "f32" });
+  const norm = (name) => ({ name: `${name}.weight`, shape: [HIDDEN], type: "f32", mean: 1 });
   const matrix = (name, inputs, outputs) => ({
     name: `${name}.weight`,
     shape: [inputs, outputs],

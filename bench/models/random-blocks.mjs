@@ -81,3 +81,16 @@ export function seededWords(seed) {
     }
   };
 }
+
+/** What writeGguf takes of tensors `{name, shape, type, mean?}`; `random` fills arrays of words. */
+export function randomTensors(tensors, random) {
+  return {
+    tensors: tensors.map((tensor) => ({
+      ...tensor,
+      ggmlType: BLOCK_TYPES[tensor.type].ggmlType,
+      numBytes: tensorBytes(tensor.type, tensor.shape),
+    })),
+    chunksOf: ({ type, shape, mean }) =>
+      type === "f32" ? randomFloats(shape, mean, random) : randomBlocks(type, shape, random),
+  };
+}

@@ -10,13 +10,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:f
 import path from "node:path";
 import { writeGguf } from "./gguf-file.mjs";
 import { madeUpVocabulary } from "./made-up-vocabulary.mjs";
-import {
-  BLOCK_TYPES,
-  randomBlocks,
-  randomFloats,
-  seededWords,
-  tensorBytes,
-} from "./random-blocks.mjs";
+import { randomTensors, seededWords } from "./random-blocks.mjs";
 import { metadataOf, RANDOM_MODELS, tensorsOf } from "./shapes.mjs";
 
 const FOLDER = path.resolve(import.meta.dirname, "../scratch/models");
@@ -42,13 +36,7 @@ export function contentOf(model, random) {
       "tokenizer.ggml.token_type": types,
       "tokenizer.ggml.merges": merges,
     },
-    tensors: tensorsOf(model).map((tensor) => ({
-      ...tensor,
-      ggmlType: BLOCK_TYPES[tensor.type].ggmlType,
-      numBytes: tensorBytes(tensor.type, tensor.shape),
-    })),
-    chunksOf: ({ type, shape, mean }) =>
-      type === "f32" ? randomFloats(shape, mean, random) : randomBlocks(type, shape, random),
+    ...randomTensors(tensorsOf(model), random),
   };
 }
 

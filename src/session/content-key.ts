@@ -9,33 +9,41 @@ export function headKey(tenant: string, head: PromptHead): string {
   return digest(JSON.stringify([tenant, instructions, tools, reasoningEffort ?? null]));
 }
 
-/** The key of a conversation with one more item. */
-export function keyWith(key: string, item: ContextItem): string {
-  return digest(`${key}${JSON.stringify(contentOf(item))}`);
+/** The beginning of a conversation. */
+export interface Prefix {
+  readonly key: string;
+  /** Of its items; equal for equal keys. */
+  readonly chars: number;
+}
+
+export function prefixWith({ key, chars }: Prefix, item: ContextItem): Prefix {
+  const content = contentOf(item);
+  return { key: keyWith(key, content), chars: chars + jsonChars(content) };
 }
 
 /**
- * The first key, that of no items, is the head's; each further one has one more item, as long as they have
- * not more characters than asked for: huge conversations are like few others.
+ * The first one, without items, has the head's key; each further one has one more item, as long as they
+ * have not more characters than asked for: huge conversations are like few others.
  */
-export function prefixKeys(
+export function prefixesOf(
   head: string,
   items: readonly ContextItem[],
   maxChars = Number.POSITIVE_INFINITY,
-): readonly string[] {
-  const keys = [head];
-  let chars = 0;
+): readonly Prefix[] {
+  let last: Prefix = { key: head, chars: 0 };
+  const prefixes = [last];
   for (const item of items) {
-    chars += contentChars([item]);
+    const content = contentOf(item);
+    const chars = last.chars + jsonChars(content);
     if (chars > maxChars) break;
-    keys.push(keyWith(keys.at(-1) ?? head, item));
+    last = { key: keyWith(last.key, content), chars };
+    prefixes.push(last);
   }
-  return keys;
+  return prefixes;
 }
 
-/** Equal for items with equal keys. */
-export function contentChars(items: readonly ContextItem[]): number {
-  return items.reduce((chars, item) => chars + jsonChars(contentOf(item)), 0);
+function keyWith(key: string, content: unknown): string {
+  return digest(`${key}${JSON.stringify(content)}`);
 }
 
 /** Without ids of items and whatever else no prompt shows. */

@@ -121,6 +121,18 @@ export function outputToInput(output: readonly OutputItem[]): readonly ContextIt
   });
 }
 
-function isCall(item: ContextItem): item is FunctionCallItem {
+/** The same items, and maybe more behind them. */
+export function isExtension(
+  items: readonly ContextItem[],
+  parentItems: readonly ContextItem[],
+): boolean {
+  return parentItems.every((item, index) => item === items[index]);
+}
+
+export function isUserMessage(item: ContextItem | undefined): boolean {
+  return item?.type === "message" && item.role === "user";
+}
+
+export function isCall(item: ContextItem): item is FunctionCallItem {
   return item.type === "function_call";
 }

@@ -9,10 +9,10 @@ import { ApiError } from "../protocol/api-error.ts";
 import type { CallableTool, ContextItem, FunctionTool, Role } from "../protocol/responses-types.ts";
 import { thinkingMarkers } from "../text/output/thinking-formats.ts";
 import type { ChatTemplate, RenderedText } from "../text/text-types.ts";
+import { isCall } from "./context-items.ts";
 import { continuationSuffix, lastMarker, type ParentText } from "./delta-render.ts";
 import type { PromptHead } from "./lane-state.ts";
 import {
-  isCall,
   minimalFrame,
   type MinimalFrame,
   PAST,

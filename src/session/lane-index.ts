@@ -7,7 +7,8 @@
  */
 import { LRUCache } from "lru-cache";
 import type { ContextItem } from "../protocol/responses-types.ts";
-import { contentChars, headKey, keyWith, prefixKeys } from "./content-key.ts";
+import { headKey, type Prefix, prefixesOf, prefixWith } from "./content-key.ts";
+import { isExtension } from "./context-items.ts";
 import type { LaneState, PromptHead } from "./lane-state.ts";
 
 const MAX_LANES = 256;
@@ -16,10 +17,8 @@ const MAX_TOKENS = 4 * 1024 * 1024;
 type IndexedLane = Omit<LaneState, "items"> & { readonly numItems: number };
 
 /** What is known of a lane that others go on from. */
-interface Identity {
+interface Identity extends Prefix {
   readonly head: string;
-  readonly key: string;
-  readonly chars: number;
   readonly isSpelledByTokenizer: boolean;
 }
 
@@ -58,15 +57,14 @@ export class LaneIndex {
     const ofHead = headKey(tenant, head);
     const lanes = this.#byHead.get(ofHead);
     if (lanes === undefined) return undefined;
-    const keys = prefixKeys(ofHead, items, lanes.maxChars);
-    const numItems = keys.findLastIndex((key) => this.#lanes.has(key));
-    const key = keys[numItems];
-    const found = key === undefined ? undefined : this.#lanes.get(key);
-    if (key === undefined || found === undefined) return undefined;
+    const prefixes = prefixesOf(ofHead, items, lanes.maxChars);
+    const numItems = prefixes.findLastIndex(({ key }) => this.#lanes.has(key));
+    const prefix = prefixes[numItems];
+    const found = prefix && this.#lanes.get(prefix.key);
+    if (prefix === undefined || found === undefined) return undefined;
     const { numItems: _, ...rest } = found.lane;
     const lane = { ...rest, items: items.slice(0, numItems) };
-    const chars = contentChars(lane.items);
-    this.#identities.set(lane, { head: ofHead, key, chars, isSpelledByTokenizer: true });
+    this.#identities.set(lane, { ...prefix, head: ofHead, isSpelledByTokenizer: true });
     return lane;
   }
 
@@ -92,23 +90,18 @@ export class LaneIndex {
   }
 
   #extended(known: Identity, parent: LaneState, lane: LaneState): Identity {
-    const { head, key, chars, isSpelledByTokenizer } = known;
-    const isExtended = parent.items.every((item, index) => item === lane.items[index]);
-    if (!isExtended) return { ...this.#whole(lane), isSpelledByTokenizer: false };
-    const added = lane.items.slice(parent.items.length);
-    return {
-      head,
-      key: added.reduce(keyWith, key),
-      chars: chars + contentChars(added),
-      isSpelledByTokenizer: isSpelledByTokenizer && this.#isOutputSpelled(lane),
-    };
+    if (!isExtension(lane.items, parent.items)) {
+      return { ...this.#whole(lane), isSpelledByTokenizer: false };
+    }
+    const prefix = lane.items.slice(parent.items.length).reduce<Prefix>(prefixWith, known);
+    const isSpelledByTokenizer = known.isSpelledByTokenizer && this.#isOutputSpelled(lane);
+    return { ...prefix, head: known.head, isSpelledByTokenizer };
   }
 
   #whole(lane: LaneState): Identity {
     const head = headKey(lane.tenant, lane.head);
-    const key = prefixKeys(head, lane.items).at(-1) ?? head;
-    const chars = contentChars(lane.items);
-    return { head, key, chars, isSpelledByTokenizer: this.#isOutputSpelled(lane) };
+    const prefix = lane.items.reduce(prefixWith, { key: head, chars: 0 });
+    return { ...prefix, head, isSpelledByTokenizer: this.#isOutputSpelled(lane) };
   }
 
   #enter({ head, chars }: Identity): void {

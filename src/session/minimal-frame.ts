@@ -3,8 +3,9 @@
  * turn that stands for the past, then the last turn of the parent with its texts replaced, then the
  * new items. Made of items alone; whether a template agrees is for `DeltaRenderer` to find out.
  */
-import { isJsonObject } from "../base/json-object.ts";
-import type { ContextItem, FunctionCallItem } from "../protocol/responses-types.ts";
+import type { ContextItem } from "../protocol/responses-types.ts";
+import { parseArguments } from "../text/conform-messages.ts";
+import { isCall, isExtension, isUserMessage } from "./context-items.ts";
 import type { LaneState } from "./lane-state.ts";
 
 /** What is known of a parent whose prompt goes on. */
@@ -35,13 +36,13 @@ export function minimalFrame(
   items: readonly ContextItem[],
   thoughtEnd: string | undefined,
 ): MinimalFrame | undefined {
-  if (!parent.items.every((item, index) => item === items[index])) return undefined;
+  if (!isExtension(items, parent.items)) return undefined;
   const added = items.slice(parent.items.length);
   const last = lastTurn(parent);
   if (last === undefined || last.length + added.length > MAX_FRAME_ITEMS) return undefined;
   const hasOpenReasoning = openItems(parent.items).some((item) => hasThinking(item, thoughtEnd));
   // It is left out of the past from then on.
-  if (hasOpenReasoning && added.some(isUser)) return undefined;
+  if (hasOpenReasoning && added.some(isUserMessage)) return undefined;
   // What a late definition shows depends on those before it.
   if (added.some(({ type }) => type === "additional_tools")) return undefined;
   const spoken = [...last, ...added];
@@ -56,13 +57,13 @@ function lastTurn({ items, numPromptItems, generation }: ParentItems) {
   const lastSpoken = items.findLastIndex(isAssistant);
   const start = items.findLastIndex((item, index) => index < lastSpoken && !isAssistant(item)) + 1;
   const isWhole = generation === "none" || start === numPromptItems;
-  const hasPast = items.slice(0, start).some(isUser);
+  const hasPast = items.slice(0, start).some(isUserMessage);
   return lastSpoken >= 0 && isWhole && hasPast ? items.slice(start) : undefined;
 }
 
 /** Behind the last user message. */
 function openItems(items: readonly ContextItem[]): readonly ContextItem[] {
-  return items.slice(items.findLastIndex(isUser) + 1);
+  return items.slice(items.findLastIndex(isUserMessage) + 1);
 }
 
 function hasThinking(item: ContextItem, thoughtEnd: string | undefined): boolean {
@@ -106,7 +107,7 @@ function withoutTexts(item: ContextItem): ContextItem {
     case "reasoning":
       return { ...item, text: stubOf(item.text) };
     case "function_call":
-      return { ...item, arguments: isObjectText(item.arguments) ? "{}" : STUB_TEXT };
+      return { ...item, arguments: parseArguments(item.arguments) ? "{}" : STUB_TEXT };
     case "function_call_output":
       return { ...item, output: stubOf(item.output) };
     case "additional_tools":
@@ -121,25 +122,7 @@ function stubOf(text: string): string {
   return text === "" ? "" : STUB_TEXT;
 }
 
-/** Templates take other arguments than objects as text, if at all. */
-function isObjectText(text: string): boolean {
-  try {
-    return isJsonObject(JSON.parse(text));
-  } catch (error) {
-    if (error instanceof SyntaxError) return false;
-    throw error;
-  }
-}
-
-function isUser(item: ContextItem): boolean {
-  return item.type === "message" && item.role === "user";
-}
-
 function isAssistant(item: ContextItem): boolean {
   const isMessage = item.type === "message" && item.role === "assistant";
   return isMessage || item.type === "function_call" || item.type === "reasoning";
-}
-
-export function isCall(item: ContextItem): item is FunctionCallItem {
-  return item.type === "function_call";
 }

@@ -5,7 +5,7 @@
 import { ApiError } from "../protocol/api-error.ts";
 import type { ContextItem, ResponsesRequest } from "../protocol/responses-types.ts";
 import { headItems } from "./chat-messages.ts";
-import { lastingPart } from "./context-items.ts";
+import { isUserMessage, lastingPart } from "./context-items.ts";
 import type { PromptHead } from "./lane-state.ts";
 import type { Prompt } from "./prompt-builder.ts";
 
@@ -105,8 +105,4 @@ async function contextOrNone(
     if (error instanceof ApiError) return undefined;
     throw error;
   }
-}
-
-function isUserMessage(item: ContextItem | undefined): boolean {
-  return item?.type === "message" && item.role === "user";
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ContextItem } from "../../../src/protocol/responses-types.ts";
-import { contentChars, prefixKeys } from "../../../src/session/content-key.ts";
+import { prefixesOf } from "../../../src/session/content-key.ts";
 import { userMessage } from "./session-fixture.ts";
 
 test("items that nobody looks for are not read", () => {
@@ -12,7 +12,8 @@ test("items that nobody looks for are not read", () => {
     },
   } as unknown as ContextItem;
   const long = userMessage("x".repeat(100));
-  const chars = contentChars([first]);
-  expect(prefixKeys("head", [first, long, unread], chars)).toEqual(prefixKeys("head", [first]));
-  expect(prefixKeys("head", [first, long], chars + contentChars([long]))).toHaveLength(3);
+  const charsOf = (...items: ContextItem[]) => prefixesOf("head", items).at(-1)?.chars;
+  const chars = charsOf(first);
+  expect(prefixesOf("head", [first, long, unread], chars)).toEqual(prefixesOf("head", [first]));
+  expect(prefixesOf("head", [first, long], charsOf(first, long))).toHaveLength(3);
 });
