@@ -6,7 +6,9 @@
 import type { ContextItem } from "../protocol/responses-types.ts";
 import { parseArguments } from "../text/conform-messages.ts";
 import { isCall, isExtension, isUserMessage } from "./context-items.ts";
+import { spokenItems } from "./chat-tools.ts";
 import type { LaneState } from "./lane-state.ts";
+import { definesTools } from "./tool-set.ts";
 
 /** What is known of a parent whose prompt goes on. */
 export type ParentItems = Pick<LaneState, "head" | "items" | "numPromptItems" | "generation">;
@@ -37,19 +39,24 @@ export function minimalFrame(
   thoughtEnd: string | undefined,
 ): MinimalFrame | undefined {
   if (!isExtension(items, parent.items)) return undefined;
-  const added = items.slice(parent.items.length);
+  const added = addedItems(parent, items);
   const last = lastTurn(parent);
   if (last === undefined || last.length + added.length > MAX_FRAME_ITEMS) return undefined;
   const hasOpenReasoning = openItems(parent.items).some((item) => hasThinking(item, thoughtEnd));
   // It is left out of the past from then on.
   if (hasOpenReasoning && added.some(isUserMessage)) return undefined;
-  // What a late definition shows depends on those before it.
-  if (added.some(({ type }) => type === "additional_tools")) return undefined;
   const spoken = [...last, ...added];
   if (!hasAllCalls(spoken)) return undefined;
   const hidesCalls = parent.head.tools.length === 0 && !spoken.some(isCall);
   if (hidesCalls && parent.items.some(isCall)) return undefined;
   return { last: last.map(withoutTexts), added, hasOpenReasoning };
+}
+
+/** What a late definition shows depends on those before it: they stand in the frame as they are spoken. */
+function addedItems({ head, items: past }: ParentItems, items: readonly ContextItem[]) {
+  const added = items.slice(past.length);
+  if (!added.some(definesTools)) return added;
+  return spokenItems(head.tools, items).slice(spokenItems(head.tools, past).length);
 }
 
 /** From the start of the last assistant turn; undefined without one, or where the output is a part of it. */

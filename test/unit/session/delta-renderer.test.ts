@@ -105,9 +105,12 @@ class Talk {
         : [],
     );
     const rule = this.#random() < 0.1 ? [say("developer", this.#text())] : [];
+    const late: ContextItem[] =
+      this.#random() < 0.1 ? [{ type: "additional_tools", tools: [weatherTool] }] : [];
     const question = results.length === 0 || this.#random() < 0.2;
     const answered = this.#random() < 0.1 ? [say("assistant", this.#text())] : [];
-    return [...results, ...rule, ...answered, ...(question ? [say("user", this.#text())] : [])];
+    const asked = question ? [say("user", this.#text())] : [];
+    return [...results, ...rule, ...late, ...answered, ...asked];
   }
 
   #text(): string {
@@ -223,6 +226,23 @@ describe("new items behind a template of our own", () => {
     expect(lengths).toEqual([3, 2]);
   });
 
+  it("may be tools, shown as the definitions before them have it", () => {
+    const deferred = { ...weatherTool, name: "hidden", isDeferred: true as const };
+    const late: ContextItem = { type: "additional_tools", tools: [weatherTool, deferred] };
+    const search: ContextItem = {
+      type: "additional_tools",
+      tools: [{ ...weatherTool, name: "tool_search", type: "tool_search" }],
+    };
+    for (const past of [long, [...long.slice(0, 20), search, ...long.slice(20)]]) {
+      const turn = turnBehind(past, [late, say("user", "next")]);
+      lengths.length = 0;
+      const suffix = renderer().suffix(turn);
+      expect(Math.max(...lengths)).toBeLessThan(10);
+      expect(suffix).toBe(wholeSuffix(render, turn, "<|im_end|>"));
+      expect(suffix?.includes("hidden")).toBe(past === long);
+    }
+  });
+
   it("need the whole conversation where the template rewrites it", () => {
     const rewriting = createFakeTemplate();
     rewriting.rewrite = (messages) =>
@@ -242,7 +262,6 @@ describe("new items behind a template of our own", () => {
       long,
       [{ type: "function_call_output", call_id: "a", output: "" }],
     ],
-    ["tools defined in place", long, [{ type: "additional_tools", tools: [weatherTool] }]],
     ["a first question", [say("assistant", "Welcome.")], [say("user", "next")]],
     [
       "a question behind thinking",
