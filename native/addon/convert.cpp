@@ -218,6 +218,11 @@ uint32_t id_from_js(const Napi::Value& value, const char* name) {
   return static_cast<uint32_t>(integer_from(value, name, 0, UINT32_MAX));
 }
 
+std::optional<int> count_from_js(const Napi::Value& value, const char* name) {
+  if (value.IsUndefined()) return std::nullopt;
+  return static_cast<int>(integer_from(value, name, 0, INT32_MAX));
+}
+
 std::string path_from_js(const Napi::Value& value, const char* name) {
   std::string path = string_from(value, name);
   if (path.empty() || path.find('\0') != std::string::npos) refuse(name, "a path");

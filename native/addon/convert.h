@@ -19,6 +19,8 @@ engine::OpenOptions kv_needs_from_js(const Napi::Value& value);
 engine::RequestOptions request_from_js(const Napi::Value& value);
 /// A request or sequence id. `name` is the argument's, for the message.
 uint32_t id_from_js(const Napi::Value& value, const char* name);
+/// nullopt: undefined.
+std::optional<int> count_from_js(const Napi::Value& value, const char* name);
 std::string path_from_js(const Napi::Value& value, const char* name);
 
 Napi::Array strings(Napi::Env env, const std::vector<std::string>& texts);

@@ -73,7 +73,8 @@ Napi::Value EngineWrap::continue_sequence(const Napi::CallbackInfo& info) {
 
 Napi::Value EngineWrap::fork(const Napi::CallbackInfo& info) {
   const engine::SequenceId id = id_from_js(info[0], "sequence id");
-  const auto forked = value_or_throw(info.Env(), open_engine(info.Env()).fork(id));
+  const auto num_tokens = count_from_js(info[1], "number of tokens");
+  const auto forked = value_or_throw(info.Env(), open_engine(info.Env()).fork(id, num_tokens));
   return Napi::Number::New(info.Env(), forked);
 }
 

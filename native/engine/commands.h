@@ -1,6 +1,7 @@
 #pragma once
 // What callers ask of the engine thread, after validation: plain values that own their memory.
 
+#include <optional>
 #include <variant>
 
 #include "engine/engine.h"
@@ -19,6 +20,7 @@ struct ContinueCommand {
 };
 struct ForkCommand {
   SequenceId source = 0, target = 0;  // target: a fresh id
+  std::optional<int> num_tokens;      // as in engine.h
 };
 struct ReleaseCommand {
   SequenceId sequence = 0;

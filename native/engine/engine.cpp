@@ -95,7 +95,9 @@ Result<RequestId> Engine::continue_sequence(SequenceId id, RequestOptions option
   return impl_->queue().continue_sequence(id, std::move(options));
 }
 
-Result<SequenceId> Engine::fork(SequenceId id) { return impl_->queue().fork(id); }
+Result<SequenceId> Engine::fork(SequenceId id, std::optional<int> num_tokens) {
+  return impl_->queue().fork(id, num_tokens);
+}
 
 void Engine::release(SequenceId id) { impl_->queue().release(id); }
 

@@ -123,9 +123,11 @@ class Engine {
   /// Errors: as submit, and ERR_SEQUENCE_RELEASED. A sequence that is released, fails or outgrows
   /// the context before the continuation starts ends it with kFailed and the same codes.
   Result<RequestId> continue_sequence(SequenceId id, RequestOptions options);
-  /// A second live sequence with the same tokens: shares full blocks, copy-on-write on the last
-  /// one.
-  Result<SequenceId> fork(SequenceId id);
+  /// A second live sequence with the first num_tokens tokens (nullopt: all): shares full blocks,
+  /// copy-on-write on the last one. Where a sliding window has passed them, its KV is looked up in
+  /// the cache by the hashes that are known.
+  /// Errors: ERR_SEQUENCE_RELEASED, ERR_QUEUE_FULL, ERR_INVALID_ARGUMENT (fewer tokens are there).
+  Result<SequenceId> fork(SequenceId id, std::optional<int> num_tokens = {});
   /// Gives a live sequence up: its blocks become ordinary cached blocks. Unknown id: no error.
   void release(SequenceId id);
   /// Ends a request with kAborted within one step. Unknown or finished id: no error.

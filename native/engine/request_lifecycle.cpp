@@ -40,9 +40,9 @@ void RequestLifecycle::on_command(const ForkCommand& command) {
   Sequence& target = sequences_.create(command.target, source->blocks.tenant_salt);
   if (source->is_busy()) {
     target.is_awaiting_fork = true;
-    source->pending.push_back(target.id);
+    source->pending.push_back(PendingFork{target.id, command.num_tokens});
   } else {
-    fork_into(*source, target);
+    fork_into(*source, target, command.num_tokens);
   }
 }
 
@@ -144,8 +144,8 @@ void RequestLifecycle::settle(Sequence& sequence, bool keep) {
   while (!sequence.pending.empty()) {
     const auto operation = sequence.pending.front();
     sequence.pending.pop_front();
-    if (const auto* target = std::get_if<SequenceId>(&operation)) {
-      fork_into(sequence, *sequences_.find(*target));
+    if (const auto* fork = std::get_if<PendingFork>(&operation)) {
+      fork_into(sequence, *sequences_.find(fork->target), fork->num_tokens);
     } else if (begin(*std::get<Request*>(operation))) {
       return;
     }
@@ -158,10 +158,17 @@ void RequestLifecycle::settle(Sequence& sequence, bool keep) {
   outcome_.live.push_back({sequence.id, sequence.num_tokens()});
 }
 
-void RequestLifecycle::fork_into(const Sequence& source, Sequence& target) {
-  target.tokens = source.tokens;
-  target.num_computed_tokens = source.num_computed_tokens;
-  target.blocks = kv_.fork(source.blocks);
+void RequestLifecycle::fork_into(const Sequence& source, Sequence& target,
+                                 std::optional<int> num_tokens) {
+  const int num_kept = num_tokens.value_or(source.num_tokens());
+  if (num_kept > source.num_tokens()) {  // a continuation ended before it had begun
+    abandon(target);
+    return;
+  }
+  target.tokens.assign(source.tokens.begin(), source.tokens.begin() + num_kept);
+  target.num_computed_tokens = std::min(source.num_computed_tokens, num_kept);
+  target.blocks = kv_.fork(source.blocks, num_kept);
+  if (target.blocks.is_empty()) target.num_computed_tokens = 0;
   target.is_awaiting_fork = false;
   settle(target, true);
 }
@@ -169,8 +176,8 @@ void RequestLifecycle::fork_into(const Sequence& source, Sequence& target) {
 /// Erases a sequence whose content is not to be trusted, and fails what waits for it.
 void RequestLifecycle::abandon(Sequence& sequence) {
   for (const auto& operation : std::exchange(sequence.pending, {})) {
-    if (const auto* target = std::get_if<SequenceId>(&operation)) {
-      abandon(*sequences_.find(*target));
+    if (const auto* fork = std::get_if<PendingFork>(&operation)) {
+      abandon(*sequences_.find(fork->target));
     } else {
       end_failed(*std::get<Request*>(operation), ErrorCode::kSequenceReleased);
     }

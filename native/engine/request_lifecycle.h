@@ -8,6 +8,7 @@
 // request ends in exactly one event with a finish reason.
 
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -72,7 +73,7 @@ class RequestLifecycle {
   bool begin(Request& request);
   void rewind(Request& request);
   void settle(Sequence& sequence, bool keep);
-  void fork_into(const Sequence& source, Sequence& target);
+  void fork_into(const Sequence& source, Sequence& target, std::optional<int> num_tokens);
   void abandon(Sequence& sequence);
   void begin_rest(Request& request);
   void end_rest(Request& request, bool keep);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -11,6 +12,12 @@
 #include "kv/kv_cache_manager.h"
 
 namespace wl::engine {
+
+/// A fork that waits for its source; nullopt: of all its tokens.
+struct PendingFork {
+  SequenceId target = 0;
+  std::optional<int> num_tokens;
+};
 
 struct Sequence {
   SequenceId id = 0;
@@ -23,8 +30,8 @@ struct Sequence {
   bool is_release_requested = false;  // do not keep it once nothing is pending
   uint64_t live_stamp = 0;            // order of becoming live; meaningless while busy
 
-  /// What waits for the running request to end, in order: a continuation, or a fork's target.
-  std::deque<std::variant<Request*, SequenceId>> pending;
+  /// What waits for the running request to end, in order.
+  std::deque<std::variant<Request*, PendingFork>> pending;
 
   int num_tokens() const { return static_cast<int>(tokens.size()); }
   int num_uncomputed_tokens() const { return num_tokens() - num_computed_tokens; }

@@ -43,15 +43,20 @@ Result<RequestId> SubmitQueue::continue_sequence(SequenceId id, RequestOptions o
   return request;
 }
 
-Result<SequenceId> SubmitQueue::fork(SequenceId id) {
+Result<SequenceId> SubmitQueue::fork(SequenceId id, std::optional<int> num_tokens) {
   const std::lock_guard lock(mutex_);
   WL_RETURN_IF_ERROR(check_room());
   const auto it = sequence_tokens_.find(id);
   if (it == sequence_tokens_.end()) return released_error(id);
-  const int num_tokens = it->second;
+  const int num_source_tokens = it->second;
+  if (num_tokens && (*num_tokens < 1 || *num_tokens > num_source_tokens)) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "sequence " + std::to_string(id) + " has " + std::to_string(num_source_tokens) +
+                     " tokens, it cannot be forked after " + std::to_string(*num_tokens)};
+  }
   const SequenceId target = next_id_++;
-  sequence_tokens_[target] = num_tokens;
-  commands_.push_back(ForkCommand{id, target});
+  sequence_tokens_[target] = num_tokens.value_or(num_source_tokens);
+  commands_.push_back(ForkCommand{id, target, num_tokens});
   wake_.notify_one();
   return target;
 }

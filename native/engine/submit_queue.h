@@ -24,7 +24,7 @@ class SubmitQueue {
   // Callers, any thread. Contracts as in engine.h.
   Result<RequestId> submit(RequestOptions options);
   Result<RequestId> continue_sequence(SequenceId id, RequestOptions options);
-  Result<SequenceId> fork(SequenceId id);
+  Result<SequenceId> fork(SequenceId id, std::optional<int> num_tokens);
   void release(SequenceId id);
   void abort(RequestId id);
   void pause(RequestId id);

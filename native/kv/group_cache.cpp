@@ -11,7 +11,9 @@ GroupCache::GroupCache(const KvGroupConfig& config, int block_size)
 
 bool GroupCache::writes_shared(const BlockTable& table, const StepTokens& step) const {
   const int block_idx = step.num_computed / block_size_;
-  return block_idx < table.size() && pool_.ref(table.blocks[static_cast<size_t>(block_idx)]) > 1;
+  if (block_idx >= table.size()) return false;
+  const BlockId id = table.blocks[static_cast<size_t>(block_idx)];
+  return pool_.ref(id) > 1 || pool_.hash(id).has_value();
 }
 
 int GroupCache::num_new(const BlockTable& table, const StepTokens& step) const {

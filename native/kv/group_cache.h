@@ -31,7 +31,7 @@ struct StepTokens {
   int num_tokens = 0;    // of the whole sequence: what a full-attention group makes room for
 };
 
-/// The block of `from` that is being written was shared; `to` is the private copy to be made.
+/// The block that is being written was shared, or in the index; `to` is the private copy of it.
 struct PrivateCopy {
   BlockId from = 0, to = 0;
 };
@@ -82,6 +82,7 @@ class GroupCache {
   int num_needed(const StepTokens& step) const {
     return blocks_for(is_windowed() ? step.step_end : step.num_tokens);
   }
+  /// Somebody else reads the block that the step begins to write, or could find it by its hash.
   bool writes_shared(const BlockTable& table, const StepTokens& step) const;
   bool is_before_branch(int block_idx, std::span<const int> branch_points) const;
   BlockId allocate_block();

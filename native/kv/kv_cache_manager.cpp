@@ -141,15 +141,27 @@ void KvCacheManager::mark_branch_point(SequenceBlocks& blocks, int num_tokens) c
   std::erase_if(blocks.branch_points, is_done);
 }
 
-SequenceBlocks KvCacheManager::fork(const SequenceBlocks& blocks) {
-  for (size_t g = 0; g < groups_.size(); ++g) groups_[g].share(blocks.tables[g]);
-  return blocks;
+SequenceBlocks KvCacheManager::fork(const SequenceBlocks& blocks, int num_tokens) {
+  const auto num_full = static_cast<size_t>(num_tokens / config_.block_size);
+  SequenceBlocks forked = blocks;
+  forked.hashes.resize(std::min(blocks.hashes.size(), num_full));
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    if (groups_[g].first_needed(num_tokens) < blocks.tables[g].first_held) {
+      forked.tables.assign(groups_.size(), {});
+      forked.num_committed = 0;
+      forked.branch_points.clear();
+      return forked;
+    }
+  }
+  for (size_t g = 0; g < groups_.size(); ++g) groups_[g].share(forked.tables[g]);
+  trim(forked, num_tokens);
+  return forked;
 }
 
 void KvCacheManager::trim(SequenceBlocks& blocks, int num_tokens) {
   for (size_t g = 0; g < groups_.size(); ++g) groups_[g].trim(blocks.tables[g], num_tokens);
-  const int num_kept = (num_tokens + config_.block_size - 1) / config_.block_size;
-  blocks.num_committed = std::min(blocks.num_committed, num_kept);
+  // A block that is cut is written again.
+  blocks.num_committed = std::min(blocks.num_committed, num_tokens / config_.block_size);
   std::erase_if(blocks.branch_points, [&](int branch) { return branch > num_tokens; });
 }
 

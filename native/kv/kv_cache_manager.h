@@ -86,9 +86,9 @@ class KvCacheManager {
   void commit(SequenceBlocks& blocks, std::span<const int32_t> tokens, int num_computed);
   /// Others are likely to go on after the first num_tokens tokens: their windows are reused last.
   void mark_branch_point(SequenceBlocks& blocks, int num_tokens) const;
-  /// A sequence with the same blocks. Its owner and the source copy the last ones before they
-  /// write.
-  SequenceBlocks fork(const SequenceBlocks& blocks);
+  /// A sequence with the blocks and hashes of the first num_tokens tokens. Its owner and the source
+  /// copy the last ones before they write. It has no blocks where a window has passed those tokens.
+  SequenceBlocks fork(const SequenceBlocks& blocks, int num_tokens);
   /// Gives back the blocks behind the first num_tokens tokens: all that are computed, or none.
   void trim(SequenceBlocks& blocks, int num_tokens);
   /// Gives back all blocks; full ones stay hittable until they are reused.

@@ -16,7 +16,7 @@ import type { OutputEvent } from "../text/text-types.ts";
 export interface SequenceRef {
   readonly workerId: number;
   readonly sequenceId: number;
-  /** Tokens the sequence holds, the last sampled one included. */
+  /** Tokens the sequence holds, the last sampled one included; of a fork's source, those it takes. */
   readonly numTokens: number;
 }
 
@@ -35,7 +35,7 @@ export interface TurnRequest {
   readonly tokens: Int32Array;
   /** When set, `tokens` are only those after the sequence's own. */
   readonly continueFrom?: SequenceRef;
-  /** Branch: the live sequence is forked first and stays usable. */
+  /** Branch: the live sequence is forked after `continueFrom.numTokens` tokens and stays usable. */
   readonly fork?: boolean;
   /** Worker whose cache knows the lane; preferred unless it is overloaded. */
   readonly laneWorkerId?: number;

@@ -137,7 +137,7 @@ export class EngineTurns {
     if (continueFrom === undefined) return engine.submit(native);
     const live = continueFrom.sequenceId as SequenceId;
     if (request.fork !== true) return engine.continueSequence(live, native);
-    const branch = engine.fork(live);
+    const branch = engine.fork(live, continueFrom.numTokens);
     try {
       return engine.continueSequence(branch, native);
     } catch (error) {

@@ -121,8 +121,8 @@ export class DirectEngine {
     return this.startContinuation(sequence, request).result;
   }
 
-  fork(sequence: SequenceId): SequenceId {
-    return this.#engine.fork(sequence);
+  fork(sequence: SequenceId, numTokens?: number): SequenceId {
+    return this.#engine.fork(sequence, numTokens);
   }
 
   release(sequence: SequenceId): void {

@@ -167,7 +167,11 @@ export interface NativeEngine {
   submit(request: NativeRequest): RequestId;
   /** @throws {EngineError} ERR_SEQUENCE_RELEASED when the handle's blocks were given up */
   continueSequence(id: SequenceId, request: NativeRequest): RequestId;
-  fork(id: SequenceId): SequenceId;
+  /**
+   * A second live sequence with the first `numTokens` tokens, all by default.
+   * @throws {EngineError} ERR_SEQUENCE_RELEASED, ERR_INVALID_ARGUMENT: it has fewer
+   */
+  fork(id: SequenceId, numTokens?: number): SequenceId;
   release(id: SequenceId): void;
   /** Idempotent; an unknown id is not an error. */
   abort(id: RequestId): void;

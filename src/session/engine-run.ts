@@ -6,20 +6,18 @@ import type { OutputFlow } from "../base/output-flow.ts";
 import {
   type EngineEndpoint,
   EngineError,
-  type SequenceRef,
   type TurnEvent,
   type TurnRequest,
   type TurnResult,
 } from "../engine/endpoint.ts";
-import type { LiveSequence } from "./lane-state.ts";
+import type { JoinedSequence, LiveSequence, SequenceUse } from "./live-sequence.ts";
 import type { Prompt } from "./prompt-builder.ts";
 
 export type TurnOptions = Omit<TurnRequest, "tokens" | "continueFrom" | "fork" | "laneWorkerId">;
 
 export interface ParentSequence {
   readonly sequence: LiveSequence;
-  /** `advance`: the turn takes the sequence over. `branch`: it stays usable for another. */
-  readonly use: "advance" | "branch";
+  readonly use: SequenceUse;
 }
 
 export interface EngineRun {
@@ -40,9 +38,9 @@ export async function runOnEngine(
 ): Promise<EngineRun> {
   const live = parent && (await usableSequence(endpoint, prompt, parent));
   if (live) {
-    const tokens = prompt.tokens.toArray(live.numTokens);
-    const fork = parent.use === "branch";
-    const request: TurnRequest = { ...options, tokens, continueFrom: live, fork };
+    const { ref: continueFrom, isFork: fork } = live;
+    const tokens = prompt.tokens.toArray(continueFrom.numTokens);
+    const request: TurnRequest = { ...options, tokens, continueFrom, fork };
     try {
       return { result: await endpoint.runTurn(request, onEvent, signal, flow), wasReleased: false };
     } catch (error) {
@@ -63,14 +61,12 @@ export async function runOnEngine(
 async function usableSequence(
   endpoint: EngineEndpoint,
   prompt: Prompt,
-  parent: ParentSequence,
-): Promise<SequenceRef | undefined> {
-  const { sequence, use } = parent;
-  const live = use === "advance" ? await sequence.take() : await sequence.share();
+  { sequence, use }: ParentSequence,
+): Promise<JoinedSequence | undefined> {
+  const live = await sequence.join(use);
   if (!live) return undefined;
-  const isExtended =
-    live.numTokens === prompt.numKeptTokens && live.numTokens < prompt.tokens.length;
-  if (isExtended) return live;
-  if (use === "advance") endpoint.release(live);
+  const { numTokens } = live.ref;
+  if (numTokens === prompt.numKeptTokens && numTokens < prompt.tokens.length) return live;
+  if (!live.isFork) endpoint.release(live.ref);
   return undefined;
 }

@@ -2,8 +2,8 @@
  * What is remembered of a finished response so that the next turn costs its new items only.
  * Immutable but for the live sequence, which at most one continuation takes over.
  */
-import type { EngineEndpoint, SequenceRef } from "../engine/endpoint.ts";
 import type { CallableTool, ContextItem, ReasoningEffort } from "../protocol/responses-types.ts";
+import type { LiveSequence } from "./live-sequence.ts";
 import type { TokenList } from "./token-list.ts";
 
 /** What stands before the items in the prompt, and the variables that the template was given. */
@@ -62,73 +62,4 @@ const TOKEN_BYTES = 12; // an id, and about eight bytes of text in the items
 /** Approximate memory of a state, for the bounds of the caches. */
 export function laneStateBytes({ tokens, items }: LaneState): number {
   return tokens.length * TOKEN_BYTES + (items.length + 1) * ITEM_BYTES;
-}
-
-/** The engine's sequence behind a state, possibly still being prefilled. */
-export class LiveSequence {
-  readonly #endpoint: Pick<EngineEndpoint, "release">;
-  readonly #ready: Promise<SequenceRef | undefined>;
-  #isUsable = true;
-  #numHolders = 0;
-  #workerId: number | undefined;
-
-  /**
-   * @param ready must not reject
-   * @param parentWorkerId where the lane ran before, for a state without a sequence
-   */
-  constructor(
-    endpoint: Pick<EngineEndpoint, "release">,
-    ready: SequenceRef | undefined | Promise<SequenceRef | undefined>,
-    parentWorkerId?: number,
-  ) {
-    this.#endpoint = endpoint;
-    this.#workerId = parentWorkerId;
-    this.#ready = Promise.resolve(ready).then((sequence) => {
-      this.#workerId = sequence?.workerId ?? parentWorkerId;
-      return sequence;
-    });
-  }
-
-  /** The worker whose cache knows the lane; known once the sequence is ready. */
-  get workerId(): number | undefined {
-    return this.#workerId;
-  }
-
-  /** For the one continuation that advances it; later callers get undefined. */
-  async take(): Promise<SequenceRef | undefined> {
-    const wasHeld = this.#isUsable;
-    this.#isUsable = false;
-    const sequence = await this.#ready;
-    return wasHeld ? sequence : undefined;
-  }
-
-  /** For a branch: it stays held at this state. undefined once it was taken or released. */
-  async share(): Promise<SequenceRef | undefined> {
-    const sequence = await this.#ready;
-    return this.#isUsable ? sequence : undefined;
-  }
-
-  get isHeld(): boolean {
-    return this.#numHolders > 0;
-  }
-
-  /** Others than the one asking may go on from it. */
-  get isShared(): boolean {
-    return this.#numHolders > 1;
-  }
-
-  /** For a cache; each of them releases it once. */
-  hold(): void {
-    this.#numHolders++;
-  }
-
-  /** Its blocks become ordinary cached blocks when the last holder does so; not one that was taken. */
-  release(): void {
-    this.#numHolders--;
-    if (!this.#isUsable || this.#numHolders > 0) return;
-    this.#isUsable = false;
-    void this.#ready.then((sequence) => {
-      if (sequence) this.#endpoint.release(sequence);
-    });
-  }
 }

@@ -19,11 +19,17 @@ import {
   keptMessages,
   planCompaction,
 } from "./compacted-items.ts";
-import { LiveSequence } from "./lane-state.ts";
 import type { ResponseEmitter } from "./response-emitter.ts";
 import { runTurn } from "./run-turn.ts";
 import { type BuildContext, fitContext } from "./truncate-context.ts";
-import { emitterOf, laneOf, type Turn, type TurnDependencies, type TurnOutcome } from "./turn.ts";
+import {
+  emitterOf,
+  laneOf,
+  liveSequenceOf,
+  type Turn,
+  type TurnDependencies,
+  type TurnOutcome,
+} from "./turn.ts";
 
 const MAX_SUMMARY_TOKENS = 1024;
 /** Of the context, so that conversation and summary both fit. */
@@ -61,7 +67,7 @@ export async function runCompaction(
     items,
     tokens: turn.prompt.tokens,
     generation: "cut", // the tokens are those of the conversation before
-    sequence: new LiveSequence(dependencies.endpoint, undefined, turn.parent?.sequence.workerId),
+    sequence: liveSequenceOf(turn, dependencies.endpoint, undefined),
   });
   return { response, lane, kept };
 }

@@ -8,12 +8,12 @@ import { EngineError, type TurnEvent } from "../engine/endpoint.ts";
 import type { Usage } from "../protocol/responses-types.ts";
 import { outputToInput } from "./context-items.ts";
 import { type EngineRun, runOnEngine } from "./engine-run.ts";
-import { LiveSequence } from "./lane-state.ts";
 import type { ResponseEmitter } from "./response-emitter.ts";
 import { sumOfUsage } from "./response-object.ts";
 import {
   engineOptions,
   laneOf,
+  liveSequenceOf,
   parentSequence,
   START_GRACE_MS,
   type Turn,
@@ -92,7 +92,7 @@ function settle(
     items: [...turn.items, ...outputToInput(response.output)],
     tokens: turn.prompt.tokens.append(result.tokens),
     generation: emitter.output.hasDroppedCall ? "cut" : "whole",
-    sequence: new LiveSequence(endpoint, result.sequence, turn.parent?.sequence.workerId),
+    sequence: liveSequenceOf(turn, endpoint, result.sequence),
   });
   return { response, lane };
 }
@@ -113,7 +113,7 @@ function cancel(
     items: [...turn.items, ...outputToInput(finished)],
     tokens: turn.prompt.tokens,
     generation: "cut",
-    sequence: new LiveSequence(endpoint, undefined, turn.parent?.sequence.workerId),
+    sequence: liveSequenceOf(turn, endpoint, undefined),
   });
   return { response, lane };
 }

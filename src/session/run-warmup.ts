@@ -7,7 +7,6 @@ import { createDeferred } from "../base/deferred.ts";
 import type { SequenceRef, TurnEvent, TurnResult } from "../engine/endpoint.ts";
 import type { ResponseEvent, Usage } from "../protocol/responses-types.ts";
 import { type EngineRun, runOnEngine } from "./engine-run.ts";
-import { LiveSequence } from "./lane-state.ts";
 import { missReason } from "./miss-reason.ts";
 import type { ResponseEmitter } from "./response-emitter.ts";
 import { usageOf } from "./response-object.ts";
@@ -15,6 +14,7 @@ import {
   emitterOf,
   engineOptions,
   laneOf,
+  liveSequenceOf,
   parentSequence,
   START_GRACE_MS,
   type Turn,
@@ -108,7 +108,7 @@ function complete(
     items: turn.items,
     tokens: turn.prompt.tokens,
     generation: "none",
-    sequence: new LiveSequence(endpoint, sequence, turn.parent?.sequence.workerId),
+    sequence: liveSequenceOf(turn, endpoint, sequence),
   });
   return { response, lane };
 }

@@ -1,6 +1,6 @@
 /** A validated request with its prompt: what runs on the engine, and the wiring it runs with. */
 import type { Clock } from "../base/clock.ts";
-import type { EngineEndpoint, TurnLogprobs } from "../engine/endpoint.ts";
+import type { EngineEndpoint, SequenceRef, TurnLogprobs } from "../engine/endpoint.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type {
   ContextItem,
@@ -11,7 +11,8 @@ import type {
 } from "../protocol/responses-types.ts";
 import type { ChatTemplate, TextModel } from "../text/text-types.ts";
 import type { ParentSequence, TurnOptions } from "./engine-run.ts";
-import type { Generation, LaneState, LiveSequence, PromptHead } from "./lane-state.ts";
+import type { Generation, LaneState, PromptHead } from "./lane-state.ts";
+import { LiveSequence } from "./live-sequence.ts";
 import type { Prompt } from "./prompt-builder.ts";
 import type { ReasoningForm } from "./reasoning-items.ts";
 import { ResponseEmitter } from "./response-emitter.ts";
@@ -117,6 +118,18 @@ export function emitterOf(
 
 export function parentSequence({ parent, parentUse }: Turn): ParentSequence | undefined {
   return parent && { sequence: parent.sequence, use: parentUse };
+}
+
+/** @param sequence must not reject; undefined: nothing of the turn is live. */
+export function liveSequenceOf(
+  { parent, prompt }: Turn,
+  endpoint: EngineEndpoint,
+  sequence: SequenceRef | undefined | Promise<SequenceRef | undefined>,
+): LiveSequence {
+  const live = new LiveSequence(endpoint, sequence, parent?.sequence.workerId);
+  const keepsParent = parent !== undefined && prompt.numKeptTokens === parent.tokens.length;
+  if (keepsParent && sequence !== undefined) parent.sequence.continuesAs(live);
+  return live;
 }
 
 export function laneOf(

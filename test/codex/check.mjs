@@ -2,8 +2,10 @@
  * `npm run check:codex`: the real Codex CLI against a really started server, over WebSocket and over HTTP:
  * `codex exec`, then `codex exec resume`. Passes when each ends with exit code 0, a completed turn and no
  * error item, and the server saw on WebSocket one upgrade and one warmup a run and nothing but
- * continuations after it. Once more with a model that is made to call a tool: Codex runs it and sends the
- * result. Codex (424 MB) is installed into `scratch/` on the first run.
+ * continuations after it. Once more with a model that calls a tool: Codex runs it and sends the result.
+ * The model's answers are scripted (it still runs, held to them), so that a small one cannot ramble to the
+ * end of its context, which is a failed turn to Codex; `--free` lets it say what it likes where it calls no
+ * tool. Codex (424 MB) is installed into `scratch/` on the first run.
  */
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -22,6 +24,7 @@ const { values: flags } = parseArgs({
     prompt: { type: "string", default: "What is the capital of France? Answer in one word." },
     again: { type: "string", default: "And of Italy?" },
     transports: { type: "string", default: "WebSocket,HTTP" },
+    free: { type: "boolean", default: false },
     "timeout-seconds": { type: "string", default: "600" },
   },
 });
@@ -118,19 +121,22 @@ function faultsOfSockets(log, numRuns) {
 
 const CALL = { name: "exec_command", arguments: { cmd: "echo hello" } };
 
-/** The model calls a tool first and says what it likes after that. */
-function scriptedCall() {
+/** Environment of a server whose model says these texts, one a turn. */
+function scripted(texts) {
   const hook = pathToFileURL(
     path.join(import.meta.dirname, "../cases/adapter/scripted-answers.mjs"),
   );
-  const script = [`<tool_call>\n${JSON.stringify(CALL)}\n</tool_call>`];
-  return { NODE_OPTIONS: `--import=${hook.href}`, WARMLOOP_TEST_SCRIPT: JSON.stringify(script) };
+  return { NODE_OPTIONS: `--import=${hook.href}`, WARMLOOP_TEST_SCRIPT: JSON.stringify(texts) };
 }
+
+const CALL_TEXT = `<tool_call>\n${JSON.stringify(CALL)}\n</tool_call>`;
 
 async function check(transport, callsTool) {
   const title = callsTool ? `${transport}, with a tool call` : transport;
   console.log(`${title}:`);
-  const env = callsTool ? scriptedCall() : {};
+  const answers = ["Paris.", "Rome."];
+  const texts = callsTool ? [CALL_TEXT, ...answers] : answers;
+  const env = flags.free && !callsTool ? {} : scripted(texts);
   const server = await startServer(["--log-level", "debug"], { env });
   try {
     const faults = await faultsOfTransport(server, transport, callsTool);

@@ -7,12 +7,8 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../base/clock.ts";
 import type { ContextItem } from "../../protocol/responses-types.ts";
-import {
-  type ChainState,
-  type LaneState,
-  type LiveSequence,
-  laneStateBytes,
-} from "../lane-state.ts";
+import { type ChainState, type LaneState, laneStateBytes } from "../lane-state.ts";
+import type { LiveSequence } from "../live-sequence.ts";
 import { itemsById } from "../resolve-references.ts";
 import type { ArchiveLimits, ResponseArchive } from "./response-archive.ts";
 import type { ShownResponse, StoredResponse } from "./stored-response.ts";

@@ -156,8 +156,8 @@ class CoreDriver {
     core.apply(engine::ContinueCommand{request, sequence, std::move(options)});
     return request;
   }
-  SequenceId fork(SequenceId source) {
-    core.apply(engine::ForkCommand{source, next_id_});
+  SequenceId fork(SequenceId source, std::optional<int> num_tokens = {}) {
+    core.apply(engine::ForkCommand{source, next_id_, num_tokens});
     return next_id_++;
   }
   void release(SequenceId sequence) { core.apply(engine::ReleaseCommand{sequence}); }

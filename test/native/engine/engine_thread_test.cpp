@@ -1,5 +1,6 @@
 // The engine with its thread: callers on several threads, bounds, failure and close.
 
+#include <climits>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -155,6 +156,24 @@ WL_TEST("engine thread: bad requests are refused at the call, with the facts") {
   WL_CHECK(!engine.fork(99).ok());
   engine.release(99);
   engine.abort(99);
+}
+
+WL_TEST("engine thread: a fork takes no more tokens than there are, and at least one") {
+  Listener listener;
+  Engine engine(std::make_unique<ToyRunner>(4, 16), toy_config(), listener.sink());
+  RequestOptions options = make_request(random_tokens(1, 20), 4);
+  options.keep_sequence = true;
+  const auto turn = listener.wait_for_end(engine.submit(options).value());
+  for (const int num_tokens : {0, 25, INT_MAX}) {
+    WL_CHECK(code_of(engine.fork(turn.sequence, num_tokens)) == ErrorCode::kInvalidArgument);
+  }
+  WL_CHECK(engine.fork(turn.sequence, 24).ok());
+  const Tokens prompt = random_tokens(1, 20), more = random_tokens(2, 5);
+  const auto branch = engine.fork(turn.sequence, 18).value();
+  const auto heard =
+      listener.wait_for_end(engine.continue_sequence(branch, make_request(more, 4)).value());
+  const Tokens whole = Tokens(prompt.begin(), prompt.begin() + 18) + more;
+  WL_CHECK(heard.tokens == expected_output(whole, make_request({}, 4), 64).tokens);
 }
 
 WL_TEST("engine thread: a live sequence can be continued as soon as its end was heard") {

@@ -96,6 +96,49 @@ WL_TEST("live: forks and continuations of a busy sequence take their turns in or
   WL_CHECK_EQ(driver.core.stats().prefill_tokens, uint64_t{40 + 9 + 9});
 }
 
+WL_TEST("live: a fork at the end of an earlier turn computes and hashes only what is new") {
+  CoreDriver driver;
+  const auto turn1 = driver.run(kept(kPrompt));
+  const RequestId second = driver.continue_sequence(turn1.sequence, kept(kMore));
+  driver.run_until_idle();
+  const int num_turn1 = static_cast<int>((kPrompt + turn1.tokens).size());
+  const SequenceId branch = driver.fork(driver.told(second).sequence, num_turn1);
+  const uint64_t num_hashed = driver.core.stats().hashed_tokens;
+  const int num_tokens_before = driver.runner.num_tokens;
+  const Tokens other = random_tokens(3, 9);
+  const RequestId request = driver.continue_sequence(branch, kept(other));
+  driver.run_until_idle();
+  const auto& turn = driver.told(request);
+  check_output(turn, expected_output(kPrompt + turn1.tokens + other, make_request({}, 4), 1024));
+  WL_CHECK_EQ(turn.cached_tokens, num_turn1);  // the last sampled token was fed by the second turn
+  WL_CHECK(turn.is_live_hit);
+  WL_CHECK_EQ(driver.runner.num_tokens - num_tokens_before, 9 + 3);
+  const int block_size = ToyEngineOptions{}.block_size;
+  WL_CHECK(driver.core.stats().hashed_tokens - num_hashed <= uint64_t(9 + 4 + block_size));
+  // The trunk is as it was.
+  const RequestId third = driver.continue_sequence(driver.told(second).sequence, kept(kMore));
+  driver.run_until_idle();
+  const Tokens trunk = kPrompt + turn1.tokens + kMore + driver.told(second).tokens + kMore;
+  check_output(driver.told(third), expected_output(trunk, make_request({}, 4), 1024));
+}
+
+WL_TEST("live: a fork of more tokens than a busy source keeps is released") {
+  ToyEngineOptions options;
+  options.config.max_running = 1;
+  CoreDriver driver(options);
+  const auto turn = driver.run(kept(kPrompt));
+  driver.submit(make_request(random_tokens(7, 10), 5));
+  driver.step();
+  const RequestId aborted = driver.continue_sequence(turn.sequence, kept(kMore));
+  const SequenceId branch = driver.fork(turn.sequence, 49);
+  const RequestId request = driver.continue_sequence(branch, make_request(kMore, 4));
+  driver.abort(aborted);
+  driver.run_until_idle();
+  WL_CHECK(driver.told(request).error == ErrorCode::kSequenceReleased);
+  WL_CHECK(!driver.is_live(branch));
+  WL_CHECK(driver.is_live(turn.sequence));
+}
+
 WL_TEST("live: an aborted warmup leaves its continuation to compute the rest") {
   ToyEngineOptions options;
   options.config.max_batch_tokens = 10;

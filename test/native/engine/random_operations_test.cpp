@@ -105,7 +105,7 @@ class RandomSession {
     if (choice < 7) {
       continue_one(it);
     } else if (choice == 7) {
-      sequences_[driver_.fork(sequence)] = it->second;
+      fork_one(sequence, it->second);
     } else if (choice == 8) {
       driver_.release(sequence);
       sequences_.erase(it);
@@ -115,6 +115,16 @@ class RandomSession {
       driver_.abort(request->first);
       request->second.is_aborted = true;
     }
+  }
+
+  void fork_one(SequenceId sequence, const Tokens& tokens) {
+    if (pick(2) == 0) {
+      sequences_[driver_.fork(sequence)] = tokens;
+      return;
+    }
+    const int num_tokens = 1 + static_cast<int>(pick(static_cast<unsigned>(tokens.size())));
+    const SequenceId branch = driver_.fork(sequence, num_tokens);
+    sequences_[branch] = {tokens.begin(), tokens.begin() + num_tokens};
   }
 
   void pause_or_resume() {

@@ -109,6 +109,22 @@ WL_TEST("window: forks of a live sequence = submitted whole") {
   }
 }
 
+WL_TEST("window: a fork at any length of a live sequence = submitted whole") {
+  for (const ToyEngineOptions& options : windowed_models()) {
+    CoreDriver driver(options);
+    const auto turn = driver.run(kept(kPrompt));
+    const Tokens history = kPrompt + turn.tokens;
+    const Tokens more = random_tokens(12, 5);
+    for (const int num_tokens : {107, 97, 96, 80, 40, 1}) {
+      const SequenceId branch = driver.fork(turn.sequence, num_tokens);
+      const RequestId request = driver.continue_sequence(branch, with_logits(more));
+      driver.run_until_idle();
+      const Tokens kept_tokens(history.begin(), history.begin() + num_tokens);
+      check_output(driver.told(request), expected(kept_tokens + more, 24, options));
+    }
+  }
+}
+
 WL_TEST("window: a client goes back to the end of any earlier turn and finds its KV") {
   for (ToyEngineOptions options : windowed_models()) {
     options.num_blocks = 128;

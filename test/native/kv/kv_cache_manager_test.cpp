@@ -83,7 +83,7 @@ WL_TEST("kv: a fork shares all blocks, and whoever writes first copies the last 
   KvCacheManager kv = make_manager(8);
   SequenceBlocks a = kv.new_sequence();
   compute(kv, a, range(6));
-  SequenceBlocks b = kv.fork(a);
+  SequenceBlocks b = kv.fork(a, 6);
   WL_CHECK_EQ(kv.group(0).num_free(), 6);
   const auto allocation = kv.allocate_slots(a, {6, 7, 7});
   WL_CHECK(allocation && allocation->copies.size() == 1);
@@ -93,6 +93,30 @@ WL_TEST("kv: a fork shares all blocks, and whoever writes first copies the last 
   WL_CHECK_EQ(a.tables[0].blocks[0], b.tables[0].blocks[0]);
   WL_CHECK(kv.allocate_slots(b, {6, 7, 7})->copies.empty());  // it is the only holder now
   const SequenceBlocks* tables[] = {&a, &b};
+  kv.check_integrity(tables);
+}
+
+WL_TEST("kv: a fork at an earlier length copies the cut block, also when nobody else holds it") {
+  KvCacheManager kv = make_manager(8);
+  SequenceBlocks a = kv.new_sequence();
+  compute(kv, a, range(12));
+  const uint64_t num_hashed = kv.num_hashed_tokens();
+  SequenceBlocks b = kv.fork(a, 6);
+  WL_CHECK_EQ(b.tables[0].size(), 2);
+  WL_CHECK_EQ(b.num_committed, 1);
+  const auto shared_block = a.tables[0].blocks[1];
+  kv.free(a);
+  const auto allocation = kv.allocate_slots(b, {6, 8, 8});
+  WL_CHECK(allocation && allocation->copies.size() == 1);
+  WL_CHECK_EQ(allocation->copies[0].from, shared_block);
+  WL_CHECK_EQ(allocation->copies[0].num_slots, 2);
+  const Tokens other = {0, 1, 2, 3, 4, 5, 70, 71};
+  kv.commit(b, other, 8);
+  WL_CHECK_EQ(kv.num_hashed_tokens(), num_hashed + 4);
+  SequenceBlocks again = kv.new_sequence();
+  kv.extend_hashes(again, range(13));
+  WL_CHECK_EQ(kv.lookup(again, 13), 12);  // the cut block is still what it was
+  const SequenceBlocks* tables[] = {&b};
   kv.check_integrity(tables);
 }
 

@@ -60,13 +60,23 @@ class RandomOperations {
     if (choice < 4) {
       extend(sequences_[idx]);
     } else if (choice == 4 && sequences_.size() < 6) {
-      Tracked& source = sequences_[idx];
-      Tracked fork{kv_.fork(source.blocks), source.tokens, source.num_computed};
-      sequences_.push_back(std::move(fork));
+      sequences_.push_back(forked(sequences_[idx]));
     } else {
       pick(8) == 0 ? kv_.discard(sequences_[idx].blocks) : kv_.free(sequences_[idx].blocks);
       sequences_.erase(sequences_.begin() + static_cast<std::ptrdiff_t>(idx));
     }
+  }
+
+  Tracked forked(const Tracked& source) {
+    const int num_tokens =
+        source.tokens.empty() || pick(2) == 0
+            ? source.num_tokens()
+            : 1 + static_cast<int>(pick(static_cast<unsigned>(source.num_tokens())));
+    Tracked fork{kv_.fork(source.blocks, num_tokens),
+                 {source.tokens.begin(), source.tokens.begin() + num_tokens},
+                 num_tokens};
+    if (fork.blocks.is_empty()) fork.num_computed = 0;
+    return fork;
   }
 
   /// Few distinct tokens, so that prefixes coincide often.

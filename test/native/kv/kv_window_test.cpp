@@ -148,7 +148,7 @@ WL_TEST("kv window: whoever writes a shared last block copies it in every group"
   KvCacheManager kv = make_manager(16, 16);
   SequenceBlocks a = kv.new_sequence();
   compute(kv, a, range(22), 0, 22);
-  SequenceBlocks b = kv.fork(a);
+  SequenceBlocks b = kv.fork(a, 22);
   const auto allocation = kv.allocate_slots(b, {22, 23, 23});
   WL_CHECK_EQ(allocation->copies.size(), size_t{2});
   for (size_t g = 0; g < 2; ++g) {
@@ -159,6 +159,20 @@ WL_TEST("kv window: whoever writes a shared last block copies it in every group"
     WL_CHECK_EQ(copy.num_slots, 2);
   }
   const SequenceBlocks* all[] = {&a, &b};
+  kv.check_integrity(all);
+}
+
+WL_TEST("kv window: a fork where the window has passed has hashes and no blocks") {
+  KvCacheManager kv = make_manager(64, 16);
+  SequenceBlocks a = kv.new_sequence();
+  compute(kv, a, range(43), 0, 4);
+  const uint64_t num_hashed = kv.num_hashed_tokens();
+  SequenceBlocks near = kv.fork(a, 41), far = kv.fork(a, 20);
+  WL_CHECK(!near.is_empty());
+  WL_CHECK(far.is_empty());
+  WL_CHECK_EQ(far.hashes.size(), size_t{5});
+  WL_CHECK_EQ(kv.num_hashed_tokens(), num_hashed);
+  const SequenceBlocks* all[] = {&a, &near, &far};
   kv.check_integrity(all);
 }
 

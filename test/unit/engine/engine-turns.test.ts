@@ -160,8 +160,8 @@ function makeEngine(): NativeEngine {
       calls.push(`continue ${id}`);
       return accept(request);
     },
-    fork: (id) => {
-      calls.push(`fork ${id}`);
+    fork: (id, numTokens) => {
+      calls.push(`fork ${id} at ${numTokens}`);
       return (id + 1) as SequenceId;
     },
     release: (id) => calls.push(`release ${id}`),
@@ -335,12 +335,12 @@ test("a release waits for the turns that were sent before it", () => {
   turns.control({ type: "release", sequenceId: 40, afterTurnId: 1 });
   const continueFrom = { workerId: 5, sequenceId: 40, numTokens: 9 };
   void turns.run({ turnId: 1, request: makeRequest({ continueFrom, fork: true }) });
-  expect(calls).toEqual(["fork 40", "continue 41", "release 40"]);
+  expect(calls).toEqual(["fork 40 at 9", "continue 41", "release 40"]);
 });
 
 test("a branch that cannot be continued is given up again", () => {
   submitError = Object.assign(new Error("full"), { code: "ERR_QUEUE_FULL" });
   const continueFrom = { workerId: 5, sequenceId: 40, numTokens: 9 };
   void turns.run({ turnId: 1, request: makeRequest({ continueFrom, fork: true }) });
-  expect(calls).toEqual(["fork 40", "continue 41", "release 41"]);
+  expect(calls).toEqual(["fork 40 at 9", "continue 41", "release 41"]);
 });

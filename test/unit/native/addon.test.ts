@@ -226,6 +226,12 @@ describe("an open engine", () => {
     }
   });
 
+  test.each([[-1], [1.5], ["1"], [2 ** 31], [null]])("a fork refuses %s tokens", (count) => {
+    const { code, message } = thrownBy(() => engine.fork(1 as SequenceId, count as number));
+    expect(code).toBe("ERR_INVALID_ARGUMENT");
+    expect(message).toContain("number of tokens must be");
+  });
+
   test("the engine's own limits are errors with codes", () => {
     const tooLong = makeRequest({ tokens: new Int32Array(65).fill(5) });
     expect(thrownBy(() => engine.submit(tooLong)).code).toBe("ERR_CONTEXT_TOO_LONG");

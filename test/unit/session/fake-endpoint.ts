@@ -136,7 +136,11 @@ export class FakeEndpoint implements EngineEndpoint {
       this.script.unshift(script);
       throw new EngineError("ERR_SEQUENCE_RELEASED", "the sequence was released");
     }
-    if (!request.fork) this.#live.delete(continueFrom.sequenceId);
+    if (request.fork) {
+      const kept = held.slice(0, continueFrom.numTokens);
+      return { prompt: [...kept, ...request.tokens], liveHit: true };
+    }
+    this.#live.delete(continueFrom.sequenceId);
     return { prompt: [...held, ...request.tokens], liveHit: true };
   }
 

@@ -1,4 +1,5 @@
-import { type LaneState, LiveSequence } from "../../../src/session/lane-state.ts";
+import type { LaneState } from "../../../src/session/lane-state.ts";
+import { LiveSequence } from "../../../src/session/live-sequence.ts";
 import { TokenList } from "../../../src/session/token-list.ts";
 
 export function makeLane(

@@ -92,7 +92,7 @@ describe("finding the parent", () => {
 });
 
 describe("several children of one parent", () => {
-  it("the first continues the sequence, the second finds the blocks", async () => {
+  it("the first continues the sequence, the second branches off where it was", async () => {
     const fixture = createFixture();
     const socket = fixture.connect();
     const long = Array.from({ length: 40 }, (_, idx) => `word${idx}`).join(" ");
@@ -102,9 +102,12 @@ describe("several children of one parent", () => {
     await socket.run({ ...chained, input: [userMessage("left")] });
     const second = await socket.run({ ...chained, input: [userMessage("right")] });
     const [, left, right] = fixture.endpoint.requests;
-    expect(left?.request.continueFrom).toBeDefined();
-    expect(right?.request.continueFrom).toBeUndefined();
-    expect(second.response.usage?.input_tokens_details).toMatchObject({ cached_tokens: 80 });
+    const numParentTokens = left?.request.continueFrom?.numTokens;
+    expect(left?.request.fork).toBe(false);
+    expect(right?.request).toMatchObject({
+      fork: true,
+      continueFrom: { numTokens: numParentTokens },
+    });
     expect(second.response.usage?.input_tokens_details).not.toHaveProperty("miss_reason");
     const text = fixture.tokenizer.textOf(Int32Array.from(right?.allTokens ?? []));
     expect(text).toContain("right");
@@ -125,10 +128,24 @@ describe("several children of one parent", () => {
     expect(trunk?.request.fork).toBe(false);
   });
 
-  it("a branch from an earlier state submits its full list", async () => {
+  it("a branch from an earlier state is taken from the lane that went on", async () => {
     const fixture = createFixture();
     const socket = fixture.connect();
-    fixture.endpoint.script.push(says("A"), says("B"), says("C"));
+    fixture.endpoint.script.push(says("A"), says("B"), says("C"), says("D"));
+    const first = await socket.run({});
+    const second = await socket.run({ previousResponseId: first.response.id });
+    await socket.run({ previousResponseId: second.response.id });
+    await socket.run({ previousResponseId: first.response.id }, "side");
+    const [, next, , branch] = fixture.endpoint.requests;
+    const numTokens = next?.request.continueFrom?.numTokens;
+    expect(branch?.request).toMatchObject({ fork: true, continueFrom: { numTokens } });
+    expect(branch?.allTokens.slice(0, numTokens)).toEqual(next?.allTokens.slice(0, numTokens));
+  });
+
+  it("a branch from an earlier state submits its full list once the lane is gone", async () => {
+    const fixture = createFixture();
+    const socket = fixture.connect();
+    fixture.endpoint.script.push(says("A"), { ...says("B"), dropsSequence: true }, says("C"));
     const first = await socket.run({});
     await socket.run({ previousResponseId: first.response.id });
     await socket.run({ previousResponseId: first.response.id }, "side");
