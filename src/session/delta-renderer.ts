@@ -6,7 +6,7 @@
  */
 import { LRUCache } from "lru-cache";
 import { ApiError } from "../protocol/api-error.ts";
-import type { CallableTool, ContextItem, FunctionTool, Role } from "../protocol/responses-types.ts";
+import type { CallableTool, ContextItem } from "../protocol/responses-types.ts";
 import { thinkingMarkers } from "../text/output/thinking-formats.ts";
 import type { ChatTemplate, RenderedText } from "../text/text-types.ts";
 import { isCall } from "./context-items.ts";
@@ -19,6 +19,7 @@ import {
   type ParentItems,
   shapeOf,
 } from "./minimal-frame.ts";
+import { LONG_TOOL, probeCall, say, SHORT_TOOL } from "./probe-items.ts";
 
 /** @throws {ApiError} with the template's message */
 export type RenderItems = (
@@ -66,12 +67,6 @@ export function unguardedThoughtEnd(
 
 const MAX_SHAPES = 1024;
 const MAX_FRAME_PROMPTS = 16;
-const SHORT_TOOL = probeTool("probe", null, null);
-const LONG_TOOL = probeTool("another_probe", "It probes.", {
-  type: "object",
-  properties: { city: { type: "string", description: "A city." }, days: { type: "integer" } },
-  required: ["city"],
-});
 
 export class DeltaRenderer {
   readonly #render: RenderItems;
@@ -188,24 +183,4 @@ function wholeConversations(
 /** Without its own words; with tools only if it has some. */
 function headLike(head: PromptHead, tools: readonly CallableTool[]): PromptHead {
   return { ...head, instructions: null, tools: head.tools.length > 0 ? tools : [] };
-}
-
-function probeTool(
-  name: string,
-  description: string | null,
-  parameters: FunctionTool["parameters"],
-): FunctionTool {
-  return { type: "function", name, description, parameters, strict: false, path: "tools" };
-}
-
-function say(role: Role, text: string): ContextItem {
-  const type = role === "assistant" ? "output_text" : "input_text";
-  return { type: "message", role, content: [{ type, text }] };
-}
-
-function probeCall(call_id: string): readonly ContextItem[] {
-  return [
-    { type: "function_call", call_id, name: SHORT_TOOL.name, arguments: '{"days":1}' },
-    { type: "function_call_output", call_id, output: "A probe result." },
-  ];
 }

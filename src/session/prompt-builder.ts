@@ -58,6 +58,7 @@ export class PromptBuilder {
     this.template = template;
     this.#composer = new PromptComposer(model, template, deltaRender);
     this.#remote = composer ?? this.#composer;
+    this.#composer.probeTemplate();
   }
 
   /** @throws {ApiError} invalid_value with the template's own message */

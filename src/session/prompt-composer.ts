@@ -6,6 +6,7 @@ import type { ContextItem } from "../protocol/responses-types.ts";
 import { TemplateError } from "../text/text-errors.ts";
 import type { ChatTemplate, RenderedText, TextModel } from "../text/text-types.ts";
 import { headMessages } from "./chat-messages.ts";
+import { commonTurns } from "./common-turns.ts";
 import { continuationSuffix, sliceRendered } from "./delta-render.ts";
 import { DeltaRenderer, unguardedThoughtEnd } from "./delta-renderer.ts";
 import { headDifference, type LaneState, type PromptHead } from "./lane-state.ts";
@@ -65,6 +66,13 @@ export class PromptComposer {
       (head, items, addGenerationPrompt) => renderItems(template, head, items, addGenerationPrompt),
       { endMarkers: this.#endMarkers, thoughtEnd: unguardedThoughtEnd(template) },
     );
+  }
+
+  /** Tries the template with the turns that most agents take, for `composeDelta`. */
+  probeTemplate(): void {
+    if (this.#deltaRender !== "on") return;
+    const thinks = this.#template.thinkingFormat !== undefined;
+    for (const turn of commonTurns(thinks)) this.#deltas.suffix(turn);
   }
 
   /**

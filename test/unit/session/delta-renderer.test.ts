@@ -4,6 +4,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { ApiError } from "../../../src/protocol/api-error.ts";
 import type { ContextItem, Role } from "../../../src/protocol/responses-types.ts";
+import { commonTurns } from "../../../src/session/common-turns.ts";
 import { continuationSuffix } from "../../../src/session/delta-render.ts";
 import {
   DeltaRenderer,
@@ -223,6 +224,14 @@ describe("new items behind a template of our own", () => {
     deltas.suffix(turnBehind(long, [say("user", "next")]));
     lengths.length = 0;
     deltas.suffix(turnBehind(long.slice(0, 20), [say("user", "another")]));
+    expect(lengths).toEqual([3, 2]);
+  });
+
+  it("are not tried again where the turn is a common one", () => {
+    const deltas = renderer();
+    for (const turn of commonTurns(true)) expect(deltas.suffix(turn)).toBeDefined();
+    lengths.length = 0;
+    deltas.suffix(turnBehind(long, [say("user", "next")]));
     expect(lengths).toEqual([3, 2]);
   });
 
