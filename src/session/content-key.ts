@@ -4,9 +4,20 @@ import { jsonChars } from "../base/json-chars.ts";
 import type { ContextItem } from "../protocol/responses-types.ts";
 import type { PromptHead } from "./lane-state.ts";
 
-export function headKey(tenant: string, head: PromptHead): string {
-  const { instructions, tools, reasoningEffort } = head;
-  return digest(JSON.stringify([tenant, instructions, tools, reasoningEffort ?? null]));
+/** Keys of heads; a client's tools, which it sends each time, are read once. */
+export class HeadKeys {
+  readonly #toolKeys = new WeakMap<PromptHead["tools"], string>();
+
+  keyOf(tenant: string, { instructions, tools, reasoningEffort }: PromptHead): string {
+    const facts = [tenant, instructions, this.#keyOfTools(tools), reasoningEffort ?? null];
+    return digest(JSON.stringify(facts));
+  }
+
+  #keyOfTools(tools: PromptHead["tools"]): string {
+    const key = this.#toolKeys.get(tools) ?? digest(JSON.stringify(tools));
+    this.#toolKeys.set(tools, key);
+    return key;
+  }
 }
 
 /** The beginning of a conversation. */

@@ -7,7 +7,7 @@
  */
 import { LRUCache } from "lru-cache";
 import type { ContextItem } from "../protocol/responses-types.ts";
-import { headKey, type Prefix, prefixesOf, prefixWith } from "./content-key.ts";
+import { HeadKeys, type Prefix, prefixesOf, prefixWith } from "./content-key.ts";
 import { isExtension } from "./context-items.ts";
 import type { LaneState, PromptHead } from "./lane-state.ts";
 
@@ -33,6 +33,7 @@ export type IsSpelledByTokenizer = (lane: LaneState) => boolean;
 
 export class LaneIndex {
   readonly #isOutputSpelled: IsSpelledByTokenizer;
+  readonly #headKeys = new HeadKeys();
   readonly #identities = new WeakMap<LaneState, Identity>();
   /** Most requests have a head that nobody had before. */
   readonly #byHead = new Map<string, HeadLanes>();
@@ -54,7 +55,7 @@ export class LaneIndex {
 
   /** The longest lane that the items begin with; its items are those given. */
   find(tenant: string, head: PromptHead, items: readonly ContextItem[]): LaneState | undefined {
-    const ofHead = headKey(tenant, head);
+    const ofHead = this.#headKeys.keyOf(tenant, head);
     const lanes = this.#byHead.get(ofHead);
     if (lanes === undefined) return undefined;
     const prefixes = prefixesOf(ofHead, items, lanes.maxChars);
@@ -99,7 +100,7 @@ export class LaneIndex {
   }
 
   #whole(lane: LaneState): Identity {
-    const head = headKey(lane.tenant, lane.head);
+    const head = this.#headKeys.keyOf(lane.tenant, lane.head);
     const prefix = lane.items.reduce(prefixWith, { key: head, chars: 0 });
     return { ...prefix, head, isSpelledByTokenizer: this.#isOutputSpelled(lane) };
   }
