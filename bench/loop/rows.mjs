@@ -22,18 +22,19 @@ const TARGETS = {
   "loop/fix-test-10/websocket/sent-bytes-of-stateless": 0.2,
   "loop/refactor-40/websocket/sent-bytes-of-stateless": 0.05,
   "loop/refactor-40/websocket/total-of-stateless": 0.6,
+  "light/refactor-40/websocket/total-of-stateless": 0.6,
 };
 
 /**
- * Of one task on one network.
- * @param place `network` and `task` by name
+ * Of one task in one place.
+ * @param ids `place` and `task` by name
  * @param {Record<string, object[]>} runs one a round, by mode
  */
-export function rowsOf({ network, task }, runs) {
+export function rowsOf({ place, task }, runs) {
   const modeRows = Object.entries(runs).flatMap(([mode, ofMode]) => [
-    ...metricRows(`${network}/${task}/${mode}`, ofMode),
+    ...metricRows(`${place}/${task}/${mode}`, ofMode),
     ...ratioRows(
-      `${network}/${task}/${mode}`,
+      `${place}/${task}/${mode}`,
       ofMode,
       mode === BASELINE ? undefined : runs[BASELINE],
     ),
@@ -67,14 +68,14 @@ function ttftByTurn(runs) {
 }
 
 /** Turns whose text and token counts are the same in all modes of a round; all of them should be. */
-export function sameTurnsRow({ network, task }, runs) {
+export function sameTurnsRow({ place, task }, runs) {
   const modes = Object.values(runs);
   const numTurns = modes[0][0].turns.length;
   const counts = modes[0].map(
     (_, round) => numTurns - differingTurns(modes.map((rounds) => rounds[round])).length,
   );
   return judged(
-    { id: `${network}/${task}/same-turns`, unit: "turns", ours: summary(counts) },
+    { id: `${place}/${task}/same-turns`, unit: "turns", ours: summary(counts) },
     numTurns,
   );
 }

@@ -1,12 +1,15 @@
 /**
- * `npm run bench:loop [-- --rounds 3 --only refactor --network loop,shaped]`: whole agent tasks over HTTP
- * without state, HTTP with previous_response_id, and WebSocket, on this machine and through a slow
- * network. `--url URL` measures another server and `--quick` the beginnings of the tasks, both without
- * writing a file; `--check-switches` measures nothing and compares outputs. See bench/README.md.
+ * `npm run bench:loop [-- --rounds 3 --only refactor --place loop,shaped,light]`: whole agent tasks over
+ * HTTP without state, HTTP with previous_response_id, and WebSocket, on this machine, through a slow
+ * network, and with a model that costs next to nothing. `--url URL` measures another server and
+ * `--quick` the beginnings of the tasks, both without writing a file; `--check-switches` measures nothing
+ * and compares outputs. See bench/README.md.
  */
 import { parseArgs } from "node:util";
 import { systemClock } from "../../dist/base/clock.js";
 import { loadAddon } from "../../dist/native/load-addon.js";
+import { locateDefaultModel } from "../engine/models.mjs";
+import { longContextModel } from "../lanes/long-context-model.mjs";
 import { describeRun, GrowingResults, printRows } from "../results.mjs";
 import { RefusedRequest, openClient } from "./clients.mjs";
 import { MODES, runTask } from "./conversation.mjs";
@@ -20,7 +23,7 @@ const { values: flags } = parseArgs({
   options: {
     rounds: { type: "string", default: "3" },
     only: { type: "string", default: "" },
-    network: { type: "string", default: "loop,shaped" },
+    place: { type: "string", default: "loop,shaped,light" },
     "output-tokens": { type: "string", default: "20" },
     quick: { type: "boolean", default: false },
     "check-switches": { type: "boolean", default: false },
@@ -38,7 +41,8 @@ const chosenTasks = TASKS.filter(({ name }) => name.startsWith(flags.only));
 /** Only whether everything runs: the beginnings of the tasks. */
 const QUICK = { numTurns: 3, numTools: 2, maxChars: 200 };
 const tasks = flags.quick ? chosenTasks.map((task) => shortened(task, QUICK)) : chosenTasks;
-const networks = flags.network.split(",");
+const isGiven = flags.url !== undefined;
+const places = flags.place.split(",").filter((place) => place !== "light" || !isGiven);
 const serverFlags = flags.model === undefined ? [] : ["--model", flags.model];
 
 /** Both ways together a tenth of a second; what a slow line or a phone sends. */
@@ -53,7 +57,8 @@ function requestFields(target) {
     temperature: 0,
     max_output_tokens: numOutputTokens,
     tool_choice: "none", // the calls are scripted: text only
-    ...(flags.url === undefined && NO_END),
+    ...(!isGiven && NO_END),
+    ...target.fields,
     ...JSON.parse(flags.fields),
   };
 }
@@ -105,33 +110,49 @@ async function round(target, url, task, runs, index) {
   }
 }
 
-/** Rows of one task on one network. */
-async function taskRows(target, url, network, task) {
+/** Rows of one task in one place. */
+async function taskRows(target, url, place, task) {
   const runs = Object.fromEntries(Object.keys(MODES).map((name) => [name, []]));
   for (let index = 0; index < numRounds; index++) await round(target, url, task, runs, index);
-  const place = { network, task: task.name };
   if (Object.keys(runs).length === 0) return [];
-  const isComparable = target instanceof OwnServer;
-  return [...rowsOf(place, runs), ...(isComparable ? [sameTurnsRow(place, runs)] : [])];
+  const ids = { place, task: task.name };
+  return [...rowsOf(ids, runs), ...(isGiven ? [] : [sameTurnsRow(ids, runs)])];
 }
 
-async function networkRows(target, network, report) {
-  const isShaped = network === "shaped";
+async function measurePlace(place, report) {
+  const target = await openTarget(place);
+  const isShaped = place === "shaped";
   const proxy = isShaped && (await ShapingProxy.start({ targetUrl: target.url, ...SHAPED }));
-  for (const task of tasks) {
-    const rows = await taskRows(target, isShaped ? proxy.url : target.url, network, task);
-    report(rows);
+  try {
+    await warmUp(target);
+    for (const task of tasks) {
+      report(await taskRows(target, isShaped ? proxy.url : target.url, place, task));
+    }
+  } finally {
+    if (isShaped) proxy.stop();
+    await target.stop();
   }
-  if (isShaped) proxy.stop();
 }
 
-function openTarget() {
+function openTarget(place) {
   const { url, model, pid, head, "api-key": apiKey } = flags;
-  if (url !== undefined) return GivenServer.open({ url, model, pid, head, apiKey });
-  // All tasks on all networks, and the warm-up.
-  const numTaskRounds = networks.length * tasks.length * numRounds + 1;
-  const numRuns = numTaskRounds * Object.keys(MODES).length;
-  return OwnServer.start({ numRuns, flags: serverFlags });
+  if (isGiven) return GivenServer.open({ url, model, pid, head, apiKey });
+  // All tasks, and the warm-up.
+  const numRuns = (tasks.length * numRounds + 1) * Object.keys(MODES).length;
+  return OwnServer.start({
+    numRuns,
+    ...(place === "light" ? lightModel() : { flags: serverFlags }),
+  });
+}
+
+/**
+ * Two layers with random weights: what a task takes then is the gateway's time. Every answer is one
+ * word that the tokenizer has as a token, so that all modes have equal prompts.
+ */
+function lightModel() {
+  const model = longContextModel(locateDefaultModel());
+  const [wordId] = loadAddon().openTokenizer(model).encode(" yes", "text", false);
+  return { flags: ["--model", model], fields: { logit_bias: { [wordId]: 100 } } };
 }
 
 /** The first requests of a process are slow, since its code is compiled meanwhile: they are not counted. */
@@ -140,30 +161,20 @@ async function warmUp(target) {
   await round(target, target.url, shortened(TASKS[0], QUICK), runs, 0);
 }
 
-async function measureAll(target, run) {
-  const disturbed = run.machine.load[0] > run.machine.cores / 2;
-  const isa = loadAddon().probeDevices()[0].isaLevels.at(-1);
-  const isKept = target instanceof OwnServer && !flags.quick;
-  const results = isKept && new GrowingResults(run, { isa });
-  await warmUp(target);
-  for (const network of networks) {
-    await networkRows(target, network, (rows) => {
-      printRows(rows);
-      if (isKept) for (const row of rows) results.put({ ...row, disturbed });
-    });
-  }
-}
-
 async function main() {
-  const unknown = networks.find((network) => !["loop", "shaped"].includes(network));
-  if (unknown !== undefined) throw new Error(`--network takes loop and shaped, not ${unknown}`);
+  const unknown = places.find((place) => !["loop", "shaped", "light"].includes(place));
+  if (unknown !== undefined)
+    throw new Error(`--place takes loop, shaped and light, not ${unknown}`);
   if (flags["check-switches"]) return await checkSwitches(tasks, requestFields, serverFlags);
   const run = describeRun("loop");
-  const target = await openTarget();
-  try {
-    await measureAll(target, run);
-  } finally {
-    await target.stop();
+  const disturbed = run.machine.load[0] > run.machine.cores / 2;
+  const isa = loadAddon().probeDevices()[0].isaLevels.at(-1);
+  const results = isGiven || flags.quick ? undefined : new GrowingResults(run, { isa });
+  for (const place of places) {
+    await measurePlace(place, (rows) => {
+      printRows(rows);
+      for (const row of rows) results?.put({ ...row, disturbed });
+    });
   }
 }
 

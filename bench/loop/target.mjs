@@ -16,9 +16,13 @@ export class OwnServer {
   #folder;
   #numRuns = 0;
 
-  /** @param {{numRuns: number, flags?: readonly string[]}} options flags of `warmloop serve` */
-  static async start({ numRuns, flags = [] }) {
+  /** Of every request. */
+  fields;
+
+  /** @param {{numRuns: number, flags?: readonly string[], fields?: object}} options flags of `warmloop serve` */
+  static async start({ numRuns, flags = [], fields = {} }) {
     const own = new OwnServer();
+    own.fields = fields;
     own.#folder = mkdtempSync(path.join(tmpdir(), "warmloop-loop-"));
     const keysFile = path.join(own.#folder, "keys");
     const lines = Array.from({ length: numRuns }, (_, run) => `run-${run} key-${run}\n`);

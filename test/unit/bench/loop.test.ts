@@ -104,10 +104,10 @@ describe("rows", () => {
     ...{ sentBytes, receivedBytes: 5, reconnects: 0, totalMs: 200 },
     cpu: { allMs: 1500, mainMs: 8 },
   });
-  const place = { network: "loop", task: "refactor-40" };
+  const ids = { place: "loop", task: "refactor-40" };
 
   test("are medians of a mode's runs, and ratios to the stateless run of the same round", () => {
-    const rows = rowsOf(place, {
+    const rows = rowsOf(ids, {
       "http-stateless": [runOf(1000), runOf(2000), runOf(1000)],
       websocket: [runOf(40), runOf(60), runOf(50)],
     });
@@ -125,13 +125,13 @@ describe("rows", () => {
   });
 
   test("leave the CPU time out where it is not known", () => {
-    const rows = rowsOf(place, { websocket: [{ ...runOf(1), cpu: undefined }] });
+    const rows = rowsOf(ids, { websocket: [{ ...runOf(1), cpu: undefined }] });
     expect(rows.map(({ id }) => id).filter((id) => id.endsWith("cpu"))).toEqual([]);
   });
 
   test("count the turns that are the same in all modes", () => {
     const runs = { "http-stateless": [runOf(1)], websocket: [runOf(1, "other")] };
-    expect(sameTurnsRow(place, runs)).toMatchObject({ ours: { median: 1 }, target: 2, met: false });
+    expect(sameTurnsRow(ids, runs)).toMatchObject({ ours: { median: 1 }, target: 2, met: false });
     expect(differingTurns([runOf(1), runOf(2)])).toEqual([]);
   });
 });
