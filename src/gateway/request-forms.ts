@@ -10,7 +10,8 @@ import { parseClientFrame } from "./client-frame.ts";
 export const REQUEST_FORMS = {
   responses: (payload: Uint8Array, repeated?: RepeatedFields) =>
     parseResponsesRequest(parseRequestJson(payload, repeated), "http", repeated),
-  chat: (payload: Uint8Array) => parseChatRequest(parseJsonObject(payload)),
+  chat: (payload: Uint8Array, repeated?: RepeatedFields) =>
+    parseChatRequest(parseRequestJson(payload, repeated), repeated),
   completion: (payload: Uint8Array) => parseCompletionRequest(parseJsonObject(payload)),
   frame: (payload: Uint8Array, repeated?: RepeatedFields) => parseClientFrame(payload, repeated),
 } as const;

@@ -22,7 +22,11 @@ export class RequestParser {
     idleTimeoutMs: IDLE_TIMEOUT_MS,
   });
 
-  readonly #repeated = new Map<string, RepeatedFields>();
+  /** Tools are written in two ways: what one of them means is no answer to the other. */
+  readonly #repeated = {
+    chat: new Map<string, RepeatedFields>(),
+    responses: new Map<string, RepeatedFields>(),
+  };
 
   isInline(payload: Uint8Array): boolean {
     return payload.byteLength <= MAX_INLINE_BYTES;
@@ -30,7 +34,7 @@ export class RequestParser {
 
   /** For a small payload. @throws {ApiError} 400 */
   parseInline<F extends RequestForm>(form: F, payload: Uint8Array, tenant: string) {
-    return REQUEST_FORMS[form](payload, this.#repeatedBy(tenant)) as ParsedRequest<F>;
+    return REQUEST_FORMS[form](payload, this.#repeatedBy(tenant, form)) as ParsedRequest<F>;
   }
 
   /** @throws {ApiError} 400 */
@@ -50,9 +54,10 @@ export class RequestParser {
   }
 
   /** There are as many tenants as the operator has named. */
-  #repeatedBy(tenant: string): RepeatedFields {
-    const known = this.#repeated.get(tenant) ?? new RepeatedFields();
-    this.#repeated.set(tenant, known);
+  #repeatedBy(tenant: string, form: RequestForm): RepeatedFields {
+    const byTenant = this.#repeated[form === "chat" ? "chat" : "responses"];
+    const known = byTenant.get(tenant) ?? new RepeatedFields();
+    byTenant.set(tenant, known);
     return known;
   }
 

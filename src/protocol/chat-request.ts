@@ -9,7 +9,14 @@ import { parseSeeds } from "./parse-choices.ts";
 import { parseResponseFormat } from "./parse-format.ts";
 import { parseSampling } from "./parse-sampling.ts";
 import { parseToolChoice } from "./parse-tool-choice.ts";
-import { checkNewName, parseCustom, parseFunction, toolArray } from "./parse-tools.ts";
+import {
+  checkNewName,
+  parseCustom,
+  type ParsedTools,
+  parseFunction,
+  repeatedTools,
+} from "./parse-tools.ts";
+import type { RepeatedFields } from "./repeated-fields.ts";
 import { MAX_TOP_LOGPROBS } from "./request-limits.ts";
 import { type CallableTool, REASONING_EFFORTS, type ResponsesRequest } from "./responses-types.ts";
 import { NO_SENT_ITEMS } from "./sent-items.ts";
@@ -23,11 +30,14 @@ export interface ChatRequest {
   readonly includeUsage: boolean;
 }
 
-/** @throws {ApiError} 400 with the field's path */
-export function parseChatRequest(value: unknown): ChatRequest {
+/**
+ * @param repeated knows the tools that came before
+ * @throws {ApiError} 400 with the field's path
+ */
+export function parseChatRequest(value: unknown, repeated?: RepeatedFields): ChatRequest {
   const body = new FieldReader(value, "");
   refuseUnsupported(body);
-  const callableTools = parseChatTools(body);
+  const { callableTools } = repeatedTools(body, repeated, parseChatTools);
   const effort = body.oneOf("reasoning_effort", REASONING_EFFORTS);
   const sampling = parseSampling(body);
   return {
@@ -77,9 +87,9 @@ function parseMaxTokens(body: FieldReader): number | null {
   return body.integer("max_completion_tokens", range) ?? older ?? null;
 }
 
-function parseChatTools(body: FieldReader): readonly CallableTool[] {
+function parseChatTools(tools: readonly unknown[]): ParsedTools {
   const seen = new Set<string>();
-  return toolArray(body).map((value, index) => {
+  const callableTools = tools.map((value, index): CallableTool => {
     const tool = new FieldReader(value, `tools[${index}]`);
     const type = tool.oneOf("type", ["function", "custom"]) ?? tool.missing("type");
     const fields = tool.object(type) ?? tool.missing(type);
@@ -87,6 +97,7 @@ function parseChatTools(body: FieldReader): readonly CallableTool[] {
     checkNewName(seen, parsed.name, fields.pathOf("name"));
     return parsed;
   });
+  return { callableTools, tools };
 }
 
 function refuseUnsupported(body: FieldReader): void {

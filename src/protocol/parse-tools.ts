@@ -21,14 +21,21 @@ export interface ParsedTools {
 
 /** @param repeated knows the arrays that came before */
 export function parseTools(body: FieldReader, repeated?: RepeatedFields): ParsedTools {
-  const tools = toolArray(body);
-  return repeated
-    ? repeated.parsedTools(tools, () => parseToolArray(body, tools))
-    : parseToolArray(body, tools);
+  return repeatedTools(body, repeated, (tools) => parseToolArray(tools, body.pathOf("tools")));
 }
 
-function parseToolArray(body: FieldReader, tools: readonly unknown[]): ParsedTools {
-  const defined = parseDefinitions(tools, body.pathOf("tools"));
+/** The request's tools, parsed only when they are new to `repeated`. */
+export function repeatedTools(
+  body: FieldReader,
+  repeated: RepeatedFields | undefined,
+  parse: (tools: readonly unknown[]) => ParsedTools,
+): ParsedTools {
+  const tools = toolArray(body);
+  return repeated ? repeated.parsedTools(tools, () => parse(tools)) : parse(tools);
+}
+
+function parseToolArray(tools: readonly unknown[], toolsPath: string): ParsedTools {
+  const defined = parseDefinitions(tools, toolsPath);
   const seen = new Set<string>();
   for (const { name, path } of defined.filter(hasOwnName)) {
     checkNewName(seen, name, `${path}.name`);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { parseChatRequest } from "../../../src/protocol/chat-request.ts";
 import { parseRequestJson, RepeatedFields } from "../../../src/protocol/repeated-fields.ts";
 import { parseResponsesRequest } from "../../../src/protocol/responses-request.ts";
 import { seededRandom } from "../../seeded-random.ts";
@@ -40,6 +41,19 @@ describe("tools and instructions that come again", () => {
     expect(two.tools).toBe(one.tools);
     expect(two.instructions).toBe(INSTRUCTIONS);
     expect(two.input).not.toEqual(one.input);
+  });
+
+  it("are recognised in chat requests as well", () => {
+    const tools = TOOLS.map(({ type, ...tool }) => ({ type, function: tool }));
+    const text = (content: string) =>
+      JSON.stringify({ model: "m", tools, messages: [{ role: "user", content }] });
+    const repeated = new RepeatedFields();
+    const [one, two] = ["a", "b"].map((content) =>
+      parseChatRequest(parse(text(content), repeated), repeated),
+    );
+    expect(two?.request.callableTools).toBe(one?.request.callableTools);
+    expect(two?.request.callableTools).toHaveLength(TOOLS.length);
+    expect(two?.request.input).not.toEqual(one?.request.input);
   });
 
   it("are validated as they always are", () => {
