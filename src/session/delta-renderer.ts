@@ -41,6 +41,8 @@ interface SplitConversation {
   readonly head: PromptHead;
   readonly past: readonly ContextItem[];
   readonly last: readonly ContextItem[];
+  /** See `MinimalFrame`. */
+  readonly numLastPromptItems: number;
   readonly added: readonly ContextItem[];
 }
 
@@ -123,27 +125,29 @@ export class DeltaRenderer {
     return isLocal;
   }
 
-  #promptOf(head: PromptHead, past: readonly ContextItem[]): RenderedText {
-    if (past !== PAST) return this.#render(head, past, true);
+  #promptOf(head: PromptHead, items: readonly ContextItem[]): RenderedText {
+    if (items !== PAST) return this.#render(head, items, true);
     const { tools, date, reasoningEffort } = head;
     const key = JSON.stringify([tools.length, date, reasoningEffort]);
-    const known = this.#framePrompts.get(key) ?? this.#render(head, past, true);
+    const known = this.#framePrompts.get(key) ?? this.#render(head, items, true);
     this.#framePrompts.set(key, known);
     return known;
   }
 
   #suffixIn(
-    { head, past, last, added }: SplitConversation,
+    { head, past, last, numLastPromptItems, added }: SplitConversation,
     { generation, addGenerationPrompt }: Continuation,
   ): RenderedText | undefined {
     const parent = [...past, ...last];
+    const prompt =
+      numLastPromptItems === 0 ? past : [...past, ...last.slice(0, numLastPromptItems)];
     try {
       const next = this.#render(head, [...parent, ...added], addGenerationPrompt);
       const closed = this.#render(head, parent, false);
       const parentText: ParentText =
         generation === "none"
           ? { promptText: closed, closedText: undefined }
-          : { promptText: this.#promptOf(head, past), closedText: closed };
+          : { promptText: this.#promptOf(head, prompt), closedText: closed };
       return continuationSuffix(parentText, next, this.#markers.endMarkers);
     } catch (error) {
       if (error instanceof ApiError) return undefined;
@@ -154,7 +158,7 @@ export class DeltaRenderer {
 
 /** Pasts that templates treat differently: first turns, later ones, calls before, other tools. */
 function wholeConversations(
-  { last, added, hasOpenReasoning }: MinimalFrame,
+  { last, numLastPromptItems, added, hasOpenReasoning }: MinimalFrame,
   head: PromptHead,
 ): readonly SplitConversation[] {
   const instructed = { ...headLike(head, [LONG_TOOL, SHORT_TOOL]), instructions: "Probe." };
@@ -177,7 +181,7 @@ function wholeConversations(
     { head: instructed, past: [question, answer, say("developer", "A probe rule."), question] },
     ...(canCall ? withCalls : []),
   ];
-  return pasts.map((past) => ({ ...past, last, added }));
+  return pasts.map((past) => ({ ...past, last, numLastPromptItems, added }));
 }
 
 /** Without its own words; with tools only if it has some. */

@@ -16,6 +16,8 @@ export type ParentItems = Pick<LaneState, "head" | "items" | "numPromptItems" | 
 export interface MinimalFrame {
   /** The parent's last assistant turn and what stands behind it, without their texts. */
   readonly last: readonly ContextItem[];
+  /** Of them, those in front of the output: a client can end its prompt with words of the assistant. */
+  readonly numLastPromptItems: number;
   readonly added: readonly ContextItem[];
   /** Thinking that templates may show until the next user turn. */
   readonly hasOpenReasoning: boolean;
@@ -41,15 +43,16 @@ export function minimalFrame(
   if (!isExtension(items, parent.items)) return undefined;
   const added = addedItems(parent, items);
   const last = lastTurn(parent);
-  if (last === undefined || last.length + added.length > MAX_FRAME_ITEMS) return undefined;
+  if (last === undefined || last.items.length + added.length > MAX_FRAME_ITEMS) return undefined;
   const hasOpenReasoning = openItems(parent.items).some((item) => hasThinking(item, thoughtEnd));
   // It is left out of the past from then on.
   if (hasOpenReasoning && added.some(isUserMessage)) return undefined;
-  const spoken = [...last, ...added];
+  const spoken = [...last.items, ...added];
   if (!hasAllCalls(spoken)) return undefined;
   const hidesCalls = parent.head.tools.length === 0 && !spoken.some(isCall);
   if (hidesCalls && parent.items.some(isCall)) return undefined;
-  return { last: last.map(withoutTexts), added, hasOpenReasoning };
+  const { numPromptItems: numLastPromptItems } = last;
+  return { last: last.items.map(withoutTexts), numLastPromptItems, added, hasOpenReasoning };
 }
 
 /** What a late definition shows depends on those before it: they stand in the frame as they are spoken. */
@@ -59,13 +62,15 @@ function addedItems({ head, items: past }: ParentItems, items: readonly ContextI
   return spokenItems(head.tools, items).slice(spokenItems(head.tools, past).length);
 }
 
-/** From the start of the last assistant turn; undefined without one, or where the output is a part of it. */
+/** From the start of the last assistant turn; undefined without one, or where the output is not in it. */
 function lastTurn({ items, numPromptItems, generation }: ParentItems) {
   const lastSpoken = items.findLastIndex(isAssistant);
   const start = items.findLastIndex((item, index) => index < lastSpoken && !isAssistant(item)) + 1;
-  const isWhole = generation === "none" || start === numPromptItems;
+  const isWarmup = generation === "none";
+  const hasOutput = isWarmup || start <= numPromptItems;
   const hasPast = items.slice(0, start).some(isUserMessage);
-  return lastSpoken >= 0 && isWhole && hasPast ? items.slice(start) : undefined;
+  if (lastSpoken < 0 || !hasOutput || !hasPast) return undefined;
+  return { items: items.slice(start), numPromptItems: isWarmup ? 0 : numPromptItems - start };
 }
 
 /** Behind the last user message. */
@@ -90,7 +95,7 @@ function hasAllCalls(items: readonly ContextItem[]): boolean {
  * The frame with nothing left of what was said: conversations that have this in common are rendered
  * alike.
  */
-export function shapeOf({ last, added, hasOpenReasoning }: MinimalFrame): MinimalFrame {
+export function shapeOf({ last, added, ...rest }: MinimalFrame): MinimalFrame {
   const callIds = new Map<string, string>();
   const nameless = (item: ContextItem): ContextItem => {
     const { id: _, ...stub } = withoutTexts(item);
@@ -101,7 +106,7 @@ export function shapeOf({ last, added, hasOpenReasoning }: MinimalFrame): Minima
     const { namespace: _namespace, ...call } = stub;
     return { ...call, call_id: callId, name: "probe" };
   };
-  return { last: last.map(nameless), added: added.map(nameless), hasOpenReasoning };
+  return { ...rest, last: last.map(nameless), added: added.map(nameless) };
 }
 
 function withoutTexts(item: ContextItem): ContextItem {

@@ -111,7 +111,8 @@ class Talk {
     const question = results.length === 0 || this.#random() < 0.2;
     const answered = this.#random() < 0.1 ? [say("assistant", this.#text())] : [];
     const asked = question ? [say("user", this.#text())] : [];
-    return [...results, ...rule, ...late, ...answered, ...asked];
+    const begun = this.#random() < 0.1 ? [say("assistant", this.#text())] : [];
+    return [...results, ...rule, ...late, ...answered, ...asked, ...begun];
   }
 
   #text(): string {
@@ -233,6 +234,22 @@ describe("new items behind a template of our own", () => {
     lengths.length = 0;
     deltas.suffix(turnBehind(long, [say("user", "next")]));
     expect(lengths).toEqual([3, 2]);
+  });
+
+  it("may follow an output behind words of the assistant that a client sent", () => {
+    const past = [
+      ...long,
+      say("user", "Say it."),
+      say("assistant", "Well:"),
+      say("assistant", "It."),
+    ];
+    const { head, ...turn } = turnBehind(past, [say("user", "next")]);
+    const begun = { ...turn, parent: { ...turn.parent, numPromptItems: past.length - 1 } };
+    lengths.length = 0;
+    const suffix = renderer().suffix({ head, ...begun });
+    expect(Math.max(...lengths)).toBeLessThan(12);
+    expect(suffix).toBe(wholeSuffix(render, begun, "<|im_end|>"));
+    expect(suffix).toBeDefined();
   });
 
   it("may be tools, shown as the definitions before them have it", () => {
