@@ -45,6 +45,8 @@ export async function runOnEngine(
       return { result: await endpoint.runTurn(request, onEvent, signal, flow), wasReleased: false };
     } catch (error) {
       if (!(error instanceof EngineError) || error.code !== "ERR_SEQUENCE_RELEASED") throw error;
+    } finally {
+      if (live.isSpent) endpoint.release(continueFrom);
     }
   }
   const laneWorkerId = parent?.sequence.workerId;
@@ -57,16 +59,28 @@ export async function runOnEngine(
   return { result, wasReleased: live !== undefined };
 }
 
-/** The sequence if it holds exactly the prompt's kept tokens and something is behind them. */
+interface UsableSequence extends JoinedSequence {
+  /** Taken over for a branch of it: nobody will go on from the rest. */
+  readonly isSpent: boolean;
+}
+
+/**
+ * The sequence if the prompt goes on behind its tokens, or behind all but the end of them: an end token
+ * of the model's own, which the template writes otherwise.
+ */
 async function usableSequence(
   endpoint: EngineEndpoint,
   prompt: Prompt,
   { sequence, use }: ParentSequence,
-): Promise<JoinedSequence | undefined> {
+): Promise<UsableSequence | undefined> {
   const live = await sequence.join(use);
   if (!live) return undefined;
-  const { numTokens } = live.ref;
-  if (numTokens === prompt.numKeptTokens && numTokens < prompt.tokens.length) return live;
-  if (!live.isFork) endpoint.release(live.ref);
+  const { ref, isFork } = live;
+  const numTokens = prompt.numKeptTokens;
+  if (numTokens > 0 && numTokens <= ref.numTokens && numTokens < prompt.tokens.length) {
+    const isCut = numTokens < ref.numTokens;
+    return { ref: { ...ref, numTokens }, isFork: isFork || isCut, isSpent: isCut && !isFork };
+  }
+  if (!isFork) endpoint.release(ref);
   return undefined;
 }

@@ -100,17 +100,21 @@ describe("continuing on a socket", () => {
     );
   });
 
-  it("replaces a foreign end token by the template's marker", async () => {
+  it("goes on in front of a foreign end token, with the template's marker in its place", async () => {
     const fixture = createFixture();
     const socket = fixture.connect();
     const tokens = [...fixture.tokenizer.ids("Paris."), END_OF_TEXT];
     fixture.endpoint.script.push(says("Paris.", { tokens }), says("Rome."));
     const first = await socket.run({});
     await socket.run({ input: [userMessage("Italy?")], previousResponseId: first.response.id });
-    const [, second] = fixture.endpoint.requests;
-    expect(second?.request.continueFrom).toBeUndefined();
+    const [whole, second] = fixture.endpoint.requests;
+    const numTokens = (whole?.allTokens.length ?? 0) + tokens.length - 1;
+    expect(second?.request).toMatchObject({ fork: true, continueFrom: { numTokens } });
+    expect(second?.request.tokens[0]).toBe(IM_END);
     expect(second?.allTokens).not.toContain(END_OF_TEXT);
-    expect(fixture.endpoint.released).toHaveLength(1);
+    const { sequenceId } = second?.request.continueFrom ?? {};
+    expect(fixture.endpoint.released).toMatchObject([{ sequenceId }]);
+    expect(fixture.endpoint.numLiveSequences).toBe(1);
   });
 
   it("renders calls and their outputs as one assistant turn and its results", async () => {
