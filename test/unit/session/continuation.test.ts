@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { InputItem } from "../../../src/protocol/responses-types.ts";
+import type { RenderedText } from "../../../src/text/text-types.ts";
 import { END_OF_TEXT, IM_END } from "./fake-text-model.ts";
 import { calls, createFixture, says, userMessage, weatherTool } from "./session-fixture.ts";
 
@@ -155,6 +156,25 @@ describe("continuing on a socket", () => {
     );
     expect(text).not.toContain("shortly");
     expect(second.response.usage?.input_tokens_details.miss_reason).toBe("instructions");
+  });
+
+  it.each([true, false])("says when another effort changes the prompt (%s)", async (isShown) => {
+    const fixture = createFixture();
+    const { render } = fixture.template;
+    fixture.template.render = (messages, options) => {
+      const text = render.call(fixture.template, messages, options);
+      const line = isShown ? `<|im_start|>effort\n${options.reasoningEffort}<|im_end|>\n` : "";
+      return `${line}${text}` as RenderedText;
+    };
+    const socket = fixture.connect();
+    fixture.endpoint.script.push(says("Yes."), says("No."));
+    const first = await socket.run({ reasoningEffort: "low" });
+    const second = await socket.run({
+      reasoningEffort: "high",
+      previousResponseId: first.response.id,
+    });
+    const reason = second.response.usage?.input_tokens_details.miss_reason;
+    expect(reason).toBe(isShown ? "template" : undefined);
   });
 
   it("says when the tools changed", async () => {
