@@ -8,7 +8,8 @@ import { parseJsonObject, type RawField } from "./parse-json.ts";
 import type { ParsedTools } from "./parse-tools.ts";
 
 const NAMES: ReadonlySet<string> = new Set(["tools", "instructions"]);
-const MAX_RAW_CHARS = 32 * 1024 * 1024;
+/** A hundred lists of forty tools; what is parsed takes a few times as much memory. */
+const MAX_RAW_CHARS = 4 * 1024 * 1024;
 
 /** Of one tenant: whether another has sent the same is not to be seen from the time that parsing takes. */
 export class RepeatedFields {
