@@ -97,7 +97,7 @@ function parseCallable(tool: FieldReader): CallableTool | undefined {
 }
 
 /** The array, bounded; empty when absent. */
-export function toolArray(body: FieldReader): readonly unknown[] {
+function toolArray(body: FieldReader): readonly unknown[] {
   const tools = body.array("tools") ?? [];
   if (tools.length <= MAX_TOOLS) return tools;
   throw tooManyTools(body.pathOf("tools"), tools.length);

@@ -17,6 +17,18 @@ static RequestOptions warmup(Tokens tokens) {
   return options;
 }
 
+static ToyEngineOptions one_slot() {
+  ToyEngineOptions options;
+  options.config.max_running = 1;
+  return options;
+}
+
+/// What comes next waits.
+static void take_slot(CoreDriver& driver) {
+  driver.submit(make_request(random_tokens(7, 10), 5));
+  driver.step();
+}
+
 static const Tokens kPrompt = random_tokens(1, 40);
 static const Tokens kMore = random_tokens(2, 9);
 
@@ -123,12 +135,9 @@ WL_TEST("live: a fork at the end of an earlier turn computes and hashes only wha
 }
 
 WL_TEST("live: a fork of more tokens than a busy source keeps is released") {
-  ToyEngineOptions options;
-  options.config.max_running = 1;
-  CoreDriver driver(options);
+  CoreDriver driver(one_slot());
   const auto turn = driver.run(kept(kPrompt));
-  driver.submit(make_request(random_tokens(7, 10), 5));
-  driver.step();
+  take_slot(driver);
   const RequestId aborted = driver.continue_sequence(turn.sequence, kept(kMore));
   const SequenceId branch = driver.fork(turn.sequence, 49);
   const RequestId request = driver.continue_sequence(branch, make_request(kMore, 4));
@@ -157,12 +166,9 @@ WL_TEST("live: an aborted warmup leaves its continuation to compute the rest") {
 }
 
 WL_TEST("live: a continuation aborted before it ran leaves the sequence as it was") {
-  ToyEngineOptions options;
-  options.config.max_running = 1;
-  CoreDriver driver(options);
+  CoreDriver driver(one_slot());
   const auto turn = driver.run(kept(kPrompt));
-  driver.submit(make_request(random_tokens(7, 10), 5));
-  driver.step();
+  take_slot(driver);
   const RequestId aborted = driver.continue_sequence(turn.sequence, kept(random_tokens(8, 30)));
   driver.step();
   driver.abort(aborted);
