@@ -47,8 +47,23 @@ void linear_by(const LinearArgs& args) {
   }
 }
 
+// Panels of float weights that one token takes at once.
+constexpr int kPanelsOfAToken = 4;
+
+template <class V, WeightForm kForm>
+void float_linear_of_a_token(const LinearArgs& args) {
+  int panel = args.panel_begin;
+  for (; panel + kPanelsOfAToken <= args.panel_end; panel += kPanelsOfAToken) {
+    float_tile<V, kForm, 1, kPanelsOfAToken>(args, panel, 0);
+  }
+  for (; panel < args.panel_end; ++panel) float_tile<V, kForm, 1>(args, panel, 0);
+}
+
 template <class V, WeightForm kForm>
 void linear(const LinearArgs& args) {
+  if constexpr (!backend::is_quantized(kForm)) {
+    if (args.input.x.rows == 1) return float_linear_of_a_token<V, kForm>(args);
+  }
   if constexpr (backend::is_quantized(kForm) && takes_int8<V>(kForm)) {
     if (args.input.q8 != nullptr) return linear_by<V, kForm, Operand::kInt8>(args);
   }

@@ -12,12 +12,16 @@
 
 namespace wl::cpu::simd {
 
+// Accumulators are arrays that must live in registers: a call in between would spill them all, and
+// so does gcc with an array that is indexed by a loop which is not unrolled.
+#define WL_INLINE __attribute__((always_inline)) inline
+
 using backend::kPanelRows;
 using backend::WeightForm;
 
 /// Writes one column's 16 outputs, less where the matrix ends inside the panel.
 template <class V>
-void store_outputs(const LinearArgs& args, int panel, int token, typename V::F value) {
+WL_INLINE void store_outputs(const LinearArgs& args, int panel, int token, typename V::F value) {
   const int first = panel * kPanelRows;
   const int count = args.weight.rows - first;
   float* out = args.out.row(token) + first;
@@ -44,21 +48,33 @@ typename V::F load_float_weights(const uint8_t* record) {
   }
 }
 
-template <class V, WeightForm kForm, int kColumns>
+/// kColumns tokens times kPanels panels. One token alone takes several panels at once: the chain of
+/// multiply-adds of a single one would wait for each of them.
+template <class V, WeightForm kForm, int kColumns, int kPanels = 1>
 void float_tile(const LinearArgs& args, int panel, int token) {
-  const uint8_t* record = args.weight.panels + panel * args.weight.panel_bytes();
+  const size_t panel_bytes = args.weight.panel_bytes();
+  const uint8_t* record = args.weight.panels + panel * panel_bytes;
   const float* x[kColumns];
-  typename V::F acc[kColumns];
+  typename V::F acc[kPanels][kColumns];
   for (int c = 0; c < kColumns; ++c) {
     x[c] = args.input.x.row(token + c);
-    acc[c] = V::zero();
+#pragma GCC unroll 8
+    for (int p = 0; p < kPanels; ++p) acc[p][c] = V::zero();
   }
-  for (int k = 0; k < args.weight.cols; ++k, record += record_bytes(kForm)) {
-    const typename V::F w = load_float_weights<V, kForm>(record);
+  const int cols = args.weight.cols;
+  for (int k = 0; k < cols; ++k, record += record_bytes(kForm)) {
+#pragma GCC unroll 8
+    for (int p = 0; p < kPanels; ++p) {
+      const typename V::F w = load_float_weights<V, kForm>(record + p * panel_bytes);
 #pragma GCC unroll 16
-    for (int c = 0; c < kColumns; ++c) acc[c] = V::fma(w, V::set1(x[c][k]), acc[c]);
+      for (int c = 0; c < kColumns; ++c) acc[p][c] = V::fma(w, V::set1(x[c][k]), acc[p][c]);
+    }
   }
-  for (int c = 0; c < kColumns; ++c) store_outputs<V>(args, panel, token + c, acc[c]);
+#pragma GCC unroll 8
+  for (int p = 0; p < kPanels; ++p) {
+#pragma GCC unroll 16
+    for (int c = 0; c < kColumns; ++c) store_outputs<V>(args, panel + p, token + c, acc[p][c]);
+  }
 }
 
 }  // namespace wl::cpu::simd

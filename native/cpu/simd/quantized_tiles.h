@@ -7,9 +7,6 @@
 
 namespace wl::cpu::simd {
 
-// Accumulators are arrays that must live in registers: a call in between would spill them all.
-#define WL_INLINE __attribute__((always_inline)) inline
-
 using backend::kBlockInputs;
 using backend::Quants;
 using backend::SubScale;
@@ -259,7 +256,7 @@ void quantized_tile(const LinearArgs& args, int panel, int token, bool is_stream
   for (int c = 0; c < kColumns; ++c) acc[c] = min_acc[c] = V::zero();
   // Wide tiles need all registers for the products; their minimums follow in a pass of their own
   // over the same records, which lie in the cache by then.
-  constexpr bool kMinsApart = kColumns > 8;
+  constexpr bool kMinsApart = kColumns >= V::kTileColumns;
   for (int b = 0; b < num_blocks; ++b, record += record_bytes(kForm)) {
     if (is_streamed) {
       for (int line = 0; line < record_bytes(kForm); line += 64) {
@@ -283,12 +280,11 @@ void quantized_tile(const LinearArgs& args, int panel, int token, bool is_stream
       add_minimums<V, kForm, kColumns>(record, input, b, min_acc);
     }
   }
+#pragma GCC unroll 16
   for (int c = 0; c < kColumns; ++c) {
     const typename V::F value = kLayout.has_min ? V::add(acc[c], min_acc[c]) : acc[c];
     store_outputs<V>(args, panel, token + c, value);
   }
 }
-
-#undef WL_INLINE
 
 }  // namespace wl::cpu::simd
