@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "cpu/level_trial.h"
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -87,10 +89,13 @@ std::vector<Level> levels() {
   return found;
 }
 
-/// The best level, but for AMX: that has never run on a CPU.
+/// The last level, but for AMX: that has to be the better one on this CPU, which is tried once.
 const Level& automatic_level(const std::vector<Level>& found) {
-  const bool ends_with_amx = std::strcmp(found.back().name, "amx") == 0;
-  return found[found.size() - (ends_with_amx ? 2 : 1)];
+  const Level& last = found.back();
+  if (std::strcmp(last.name, "amx") != 0) return last;
+  const Level& without_tiles = found[found.size() - 2];
+  static const bool is_better = try_level(*without_tiles.table, *last.table).is_better();
+  return is_better ? last : without_tiles;
 }
 
 }  // namespace

@@ -12,8 +12,9 @@ namespace wl::cpu {
 /// Levels this machine and build can run, slowest first: "ref", "avx2", "avx512", "amx".
 std::vector<std::string> available_levels();
 
-/// Table of a level, or of the best one but "amx" for "auto". Errors: ERR_INVALID_ARGUMENT naming
-/// the levels there are.
+/// Table of a level, or of the best one for "auto"; whether that is "amx" where there is it, a
+/// trial of some milliseconds tells (cpu/level_trial.h). Errors: ERR_INVALID_ARGUMENT naming the
+/// levels there are.
 Result<const KernelTable*> kernels_for(const std::string& level);
 
 /// Brand string of the CPU, for reports.

@@ -45,7 +45,7 @@ export const ENGINE_OPTIONS = {
   isa: option<"auto" | "ref" | "avx2" | "avx512" | "amx">({
     flag: "isa",
     placeholder: "auto|ref|avx2|avx512|amx",
-    meaning: "instruction set of the kernels; auto is the best one but amx",
+    meaning: "instruction set of the kernels; auto is the fastest one",
     default: "auto",
     parse: oneOf(["auto", "ref", "avx2", "avx512", "amx"]),
   }),
