@@ -19,22 +19,29 @@ namespace wl::cpu::simd {
 using backend::kPanelRows;
 using backend::WeightForm;
 
+/// The outputs of a panel inside which the matrix ends. (On V only to keep it inside this file's
+/// instruction set.)
+template <class V>
+__attribute__((noinline)) void store_last_outputs(const LinearArgs& args, int panel, int token,
+                                                  const float* lanes) {
+  const int first = panel * kPanelRows;
+  float* out = args.out.row(token);
+  for (int i = first; i < args.weight.rows; ++i) {
+    out[i] = args.bias != nullptr ? lanes[i - first] + args.bias[i] : lanes[i - first];
+  }
+}
+
 /// Writes one column's 16 outputs, less where the matrix ends inside the panel.
 template <class V>
 WL_INLINE void store_outputs(const LinearArgs& args, int panel, int token, typename V::F value) {
   const int first = panel * kPanelRows;
-  const int count = args.weight.rows - first;
-  float* out = args.out.row(token) + first;
-  if (count >= kPanelRows) {
-    if (args.bias != nullptr) value = V::add(value, V::load(args.bias + first));
-    V::store(out, value);
-    return;
+  if (args.weight.rows - first < kPanelRows) {
+    float lanes[kPanelRows];
+    V::store(lanes, value);
+    return store_last_outputs<V>(args, panel, token, lanes);
   }
-  float lanes[kPanelRows];
-  V::store(lanes, value);
-  for (int i = 0; i < count; ++i) {
-    out[i] = args.bias != nullptr ? lanes[i] + args.bias[first + i] : lanes[i];
-  }
+  if (args.bias != nullptr) value = V::add(value, V::load(args.bias + first));
+  V::store(args.out.row(token) + first, value);
 }
 
 template <class V, WeightForm kForm>
