@@ -121,7 +121,7 @@ class Ops {
  public:
   virtual ~Ops() = default;
 
-  /// "ref", "avx2", "avx512".
+  /// "ref", "avx2", "avx512", "amx".
   virtual const char* isa_name() const = 0;
 
   /// out[t, :] = row ids[t] of `table` [vocab, hidden], dequantised. Ids are in range.

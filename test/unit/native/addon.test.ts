@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { GREEDY } from "../../../src/engine/native-engine.ts";
 import type {
   EngineOptions,
+  IsaLevel,
   NativeAddon,
   NativeEngine,
   NativeRequest,
@@ -153,6 +154,22 @@ describe("openEngine", () => {
       message: expect.stringContaining(`ERR_INVALID_ARGUMENT: ${field} must be`) as string,
     });
   });
+
+  const levels: Record<IsaLevel, true> = { ref: true, avx2: true, avx512: true, amx: true };
+  test.each(Object.keys(levels) as IsaLevel[])(
+    "opens at level %s, or tells the levels of this CPU",
+    async (isa) => {
+      const here = addon.probeDevices()[0]?.isaLevels ?? [];
+      const opening = addon.openEngine({ ...ENGINE_OPTIONS, isa }, () => undefined);
+      if (here.includes(isa)) {
+        const engine = await opening;
+        expect(engine.info.isa).toBe(isa);
+        await engine.close();
+      } else {
+        await expect(opening).rejects.toThrow(`this CPU has ${here.join(", ")}`);
+      }
+    },
+  );
 
   test.each([[undefined], [null], [7]])("rejects %j as options", async (options) => {
     const opening = addon.openEngine(options as unknown as EngineOptions, () => undefined);
