@@ -13,8 +13,8 @@
 // product, and about half. So: tiles from 16 rows on, less is left to VNNI; and forms with
 // sub-scales of halves, whose dots come as twice as many tiles, are left to it too.
 //
-// Never timed on a CPU that has AMX (test/native/cpu/emulated runs it on AVX2; as machine code it has
-// run in an emulated CPU), so cpu/dispatch.cpp tries it before it takes it.
+// Never timed on a CPU that has AMX (test/native/cpu/emulated runs it on AVX2; as machine code it
+// has run in an emulated CPU), so cpu/dispatch.cpp tries it before it takes it.
 //
 // Included by one .cpp only, after cpu/avx512/vec_avx512.h and what defines the tile intrinsics.
 
