@@ -18,9 +18,7 @@ export function progressLine({ id, unit, ours, peer, ratio }) {
 const TARGETS_ARE_FOR = {
   amx: "Targets are those for machines with AMX.",
   avx512: "Targets are those for machines with AVX-512 VNNI and no AMX.",
-  other:
-    "Ratios have no targets here: those are stated for machines with AVX-512 VNNI, where the peer " +
-    "uses other kernels.",
+  other: "Targets are those for machines with AVX-512 VNNI, which this one lacks.",
 };
 
 export function printRows(rows, { peer, kind }) {
