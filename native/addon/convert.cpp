@@ -164,8 +164,9 @@ engine::OpenOptions open_options_from_js(const Napi::Value& value) {
   engine::OpenOptions out;
   out.model_path = options.path("modelPath");
   out.threads = options.int32("threads", 1, 1024);
-  constexpr std::array kIsaNames = {"auto", "ref", "avx2", "avx512", "amx"};
-  out.isa = kIsaNames[options.choice("isa", {"auto", "ref", "avx2", "avx512", "amx"})];
+  const std::initializer_list<std::string_view> isa_names = {"auto", "ref", "avx2", "avx512",
+                                                             "amx"};
+  out.isa = isa_names.begin()[options.choice("isa", isa_names)];
   constexpr std::array kActivations = {backend::Activations::kWide, backend::Activations::kInt8,
                                        backend::Activations::kFloat};
   out.activations = kActivations[options.choice("activations", {"wide", "8", "float"})];

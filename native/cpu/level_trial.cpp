@@ -21,11 +21,12 @@ using Random = std::minstd_rand;
 
 constexpr int kTokens = 64, kInputs = 512, kOutputs = 64, kRepetitions = 5;
 
-std::vector<WeightForm> quantized_forms() {
+/// Those of the quantised forms that the levels multiply differently.
+std::vector<WeightForm> contested_forms(const KernelTable& base, const KernelTable& candidate) {
   std::vector<WeightForm> forms;
   for (int i = 0; i < backend::kNumWeightForms; ++i) {
     const auto form = static_cast<WeightForm>(i);
-    if (backend::is_quantized(form)) forms.push_back(form);
+    if (backend::is_quantized(form) && base.linear[i] != candidate.linear[i]) forms.push_back(form);
   }
   return forms;
 }
@@ -93,7 +94,7 @@ LevelTrial try_level(const KernelTable& base, const KernelTable& candidate) {
   Contest wide(base, candidate, ActivationWidth::kWide);
   Contest int8(base, candidate, ActivationWidth::kInt8);
   Random rng(11);
-  for (const WeightForm form : quantized_forms()) {
+  for (const WeightForm form : contested_forms(base, candidate)) {
     backend::Weight weight{form, kOutputs, kInputs, nullptr};
     AlignedBuffer panels;
     if (!panels.allocate(weight.num_bytes())) throw std::bad_alloc();

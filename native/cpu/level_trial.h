@@ -15,9 +15,10 @@ struct LevelTrial {
   bool is_better() const { return is_equal && candidate_seconds < 0.95 * base_seconds; }
 };
 
-/// Products of 64 tokens with a small random matrix of every quantised form, with int8 and with
-/// wide activations; the times are those of the wide ones, each the least of five. Takes some
-/// milliseconds of the calling thread. Throws std::bad_alloc.
+/// Products of 64 tokens with a small random matrix of every quantised form for which the levels
+/// have kernels of their own, with int8 and with wide activations; the times are those of the wide
+/// ones, each the least of five. Takes some milliseconds of the calling thread. Throws
+/// std::bad_alloc.
 LevelTrial try_level(const KernelTable& base, const KernelTable& candidate);
 
 }  // namespace wl::cpu
